@@ -1,0 +1,23 @@
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Contract 1 (same tokens, always) needs every float operation to be the one that was written:
+# the compiler may not fuse, reassociate or assume away NaN and infinity.
+add_compile_options(-Wall -Wextra -Wno-missing-field-initializers -ffp-contract=off -fno-math-errno)
+
+if(KAPITSA_SANITIZE)
+  add_compile_options(-fsanitize=${KAPITSA_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${KAPITSA_SANITIZE})
+  if(KAPITSA_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
