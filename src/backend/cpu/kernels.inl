@@ -1,0 +1,19 @@
+// All kernels of one instruction set: included by kernels_<set>.cpp inside namespace kapitsa::cpu::<set>, after that
+// set's vocabulary, and compiled with its flags. Nothing here may call an inline function of the standard library: the
+// linker keeps one copy of those, and it could be the one with instructions that another machine does not have.
+
+template <int N, int I = 0, class F>
+inline void each(F f) {
+  if constexpr (I < N) {
+    f(Index<I>{});
+    each<N, I + 1>(f);
+  }
+}
+
+#include "backend/cpu/op/math.inl"
+#include "backend/cpu/op/quantize.inl"
+#include "backend/cpu/op/linear_quant.inl"
+#include "backend/cpu/op/linear_float.inl"
+#include "backend/cpu/op/norm.inl"
+#include "backend/cpu/op/rope_kv.inl"
+#include "backend/cpu/op/attention.inl"
