@@ -1,0 +1,101 @@
+// How the K formats are encoded: for a sub-block of weights, the scale (and minimum) of least squared
+// error among several roundings. Each candidate rounds to levels at a slightly different step, then
+// takes the best scale for those levels in closed form.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace kapitsa::quant {
+
+// `x` to the nearest level of [low, high]; NaN gives `low`.
+inline float nearest_level(float x, float low, float high) {
+  return std::min(std::max(low, std::floor(x + 0.5f)), high);
+}
+
+inline constexpr int kFitCandidates = 21;  // steps from one level fewer to one level more than fit
+
+inline float fit_offset(int candidate) { return static_cast<float>(candidate - 10) * 0.1f; }
+
+// x ~ scale * q with q in [-half, half - 1].
+inline float fit_scale(const float* x, int count, int half) {
+  float extreme = 0;
+  for (int j = 0; j < count; ++j) {
+    if (std::fabs(x[j]) > std::fabs(extreme)) extreme = x[j];
+  }
+  if (extreme == 0) return 0;
+  const auto low = static_cast<float>(-half);
+  const auto high = static_cast<float>(half - 1);
+  float best = -1;
+  float scale = extreme / low;
+  for (int c = 0; c < kFitCandidates; ++c) {
+    const float steps = (low - fit_offset(c)) / extreme;
+    float xq = 0;
+    float qq = 0;
+    for (int j = 0; j < count; ++j) {
+      const float q = nearest_level(x[j] * steps, low, high);
+      xq += x[j] * q;
+      qq += q * q;
+    }
+    // The squared error is sum(x^2) - xq^2 / qq.
+    if (qq > 0 && xq * xq > best * qq) {
+      best = xq * xq / qq;
+      scale = xq / qq;
+    }
+  }
+  return scale;
+}
+
+// x ~ scale * q - minimum with q in [0, top], scale >= 0 and minimum >= 0.
+struct ScaleAndMinimum {
+  float scale = 0;
+  float minimum = 0;
+};
+inline ScaleAndMinimum fit_scale_and_minimum(const float* x, int count, int top) {
+  float low = 0;
+  float high = 0;
+  float sum_x = 0;
+  for (int j = 0; j < count; ++j) {
+    low = std::min(low, x[j]);
+    high = std::max(high, x[j]);
+    sum_x += x[j];
+  }
+  if (!(high > low)) return {};
+  const auto n = static_cast<float>(count);
+  const auto limit = static_cast<float>(top);
+  ScaleAndMinimum best{(high - low) / limit, -low};
+  float best_error = INFINITY;
+  for (int c = 0; c < kFitCandidates; ++c) {
+    const float steps = (limit + fit_offset(c)) / (high - low);
+    float q_sum = 0;
+    float qq = 0;
+    float xq = 0;
+    for (int j = 0; j < count; ++j) {
+      const float q = nearest_level((x[j] - low) * steps, 0, limit);
+      q_sum += q;
+      qq += q * q;
+      xq += x[j] * q;
+    }
+    const float determinant = n * qq - q_sum * q_sum;
+    if (!(determinant > 0)) continue;
+    float scale = (n * xq - q_sum * sum_x) / determinant;
+    float minimum = (q_sum * xq - qq * sum_x) / determinant;
+    if (minimum < 0) {
+      minimum = 0;
+      scale = xq / qq;
+    }
+    float error = 0;
+    for (int j = 0; j < count; ++j) {
+      const float q = nearest_level((x[j] - low) * steps, 0, limit);
+      const float difference = x[j] - (scale * q - minimum);
+      error += difference * difference;
+    }
+    if (scale > 0 && error < best_error) {
+      best_error = error;
+      best = {scale, minimum};
+    }
+  }
+  return best;
+}
+
+}  // namespace kapitsa::quant

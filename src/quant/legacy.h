@@ -1,0 +1,66 @@
+// What Q4_0, Q4_1, Q5_0 and Q5_1 share: how a block of 32 weights is scaled and its bits are laid out.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "quant/traits.h"
+
+namespace kapitsa::quant {
+
+// The low four bits of weight j of 32: byte j holds weight j (low nibble) and weight j + 16 (high).
+constexpr int low_nibble(const uint8_t (&bytes)[16], int j) {
+  return j < 16 ? bytes[j] & 15 : bytes[j - 16] >> 4;
+}
+
+// The fifth bit of weight j, at its place: bit j % 8 of byte j / 8.
+constexpr int fifth_bit(const uint8_t (&bytes)[4], int j) {
+  return (bytes[j >> 3] >> (j & 7) & 1) << 4;
+}
+
+inline void put_nibbles(const uint8_t (&q)[32], uint8_t (&bytes)[16]) {
+  for (int j = 0; j < 16; ++j) {
+    bytes[j] = static_cast<uint8_t>((q[j] & 15) | (q[j + 16] & 15) << 4);
+  }
+}
+
+inline void put_fifth_bits(const uint8_t (&q)[32], uint8_t (&bytes)[4]) {
+  std::fill_n(bytes, 4, uint8_t{0});
+  for (int j = 0; j < 32; ++j) bytes[j >> 3] |= static_cast<uint8_t>((q[j] >> 4) << (j & 7));
+}
+
+// Levels 0..2*half-1 around `half`, scaled so that the value of largest magnitude (the first of equals)
+// is exactly level 0. Returns the scale. The product is taken in double precision, as the reference
+// quantiser does: the levels depend on it.
+inline float encode_around(const float* in, int half, uint8_t (&q)[32]) {
+  float extreme = in[0];
+  for (int j = 1; j < 32; ++j) {
+    if (std::fabs(in[j]) > std::fabs(extreme)) extreme = in[j];
+  }
+  const float d = extreme / static_cast<float>(-half);
+  const double steps = inverse(d);
+  for (int j = 0; j < 32; ++j) {
+    const double level = static_cast<double>(in[j]) * steps + (half + 0.5);
+    q[j] = static_cast<uint8_t>(to_level(static_cast<float>(level), 0, 2 * half - 1));
+  }
+  return d;
+}
+
+// Levels 0..levels-1 from the smallest value up to the largest one.
+struct Affine {
+  float scale;
+  float minimum;
+};
+inline Affine encode_from_minimum(const float* in, int levels, uint8_t (&q)[32]) {
+  const auto [low, high] = std::minmax_element(in, in + 32);
+  const float minimum = *low;
+  const float d = (*high - minimum) / static_cast<float>(levels - 1);
+  const float steps = inverse(d);
+  for (int j = 0; j < 32; ++j) {
+    q[j] = static_cast<uint8_t>(to_level((in[j] - minimum) * steps + 0.5f, 0, levels - 1));
+  }
+  return {d, minimum};
+}
+
+}  // namespace kapitsa::quant

@@ -1,0 +1,84 @@
+"""gguf_oracle.py QUANT_TOOL: every format's decoder and encoder against PyPI gguf, bit for bit."""
+import subprocess
+import sys
+
+import numpy as np
+from gguf import GGMLQuantizationType as T
+from gguf.quants import GGML_QUANT_SIZES, dequantize, quantize
+
+FORMATS = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]
+# Where a block's half-precision fields stand.
+HALVES = {"F16": [0], "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2],
+          "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+ENCODED = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"]
+rng = np.random.default_rng(20)
+faults = []
+
+
+def tool(verb, name, data, dtype):
+    out = subprocess.run([sys.argv[1], verb, name], input=data.tobytes(), stdout=subprocess.PIPE, check=True).stdout
+    return np.frombuffer(out, dtype)
+
+
+def check(what, mine, theirs):
+    """Equal bits, any NaN counting as any other."""
+    if mine.shape != theirs.shape:
+        faults.append(f"{what}: {mine.shape} values, {theirs.shape} expected")
+        return
+    same = mine.view(f"u{mine.itemsize}") == theirs.view(f"u{theirs.itemsize}")
+    if mine.dtype == np.float32:
+        same |= np.isnan(mine) & np.isnan(theirs)
+    if not same.all():
+        i = int(np.argmin(same))
+        faults.append(f"{what}: {int((~same).sum())} of {same.size} differ, first at {i}: {mine[i]} is {theirs[i]}")
+
+
+def random_blocks(name, count):
+    size = GGML_QUANT_SIZES[T[name]][1]
+    blocks = rng.integers(0, 256, (count, size), dtype=np.uint8)
+    quarter = count // 4
+    for at in HALVES.get(name, []):  # a quarter with scales of real weights; the rest any bits, inf and NaN too
+        scale = (rng.standard_normal(quarter) * 0.01).astype(np.float16)
+        blocks[:quarter, at:at + 2] = scale.view(np.uint8).reshape(-1, 2)
+    blocks[-1] = 0xFF
+    blocks[-2] = 0
+    blocks[-3] = 0x7F
+    blocks[-4] = 0x80
+    return blocks
+
+
+def weights(count, size):
+    rows = rng.standard_normal((count, size)) * np.exp2(rng.integers(-12, 6, (count, 1)))
+    rows[0] = 0
+    rows[1] = 1.5                         # no spread
+    rows[2] = np.round(rows[2] * 64) / 64  # ties
+    rows[3, : size // 2] = 0
+    rows[4] *= 1e-6                       # scales that are subnormal in half precision
+    rows[5] *= 1e4
+    return np.ascontiguousarray(rows, np.float32)
+
+
+with np.errstate(all="ignore"):
+    for name in FORMATS:
+        blocks = random_blocks(name, 4000)
+        check(f"decode {name}", tool("decode", name, blocks, np.float32), dequantize(blocks, T[name]).ravel())
+    halves = np.arange(65536, dtype=np.uint16)
+    for name in ["F16", "BF16"]:
+        theirs = dequantize(halves.view(np.uint8).reshape(-1, 2), T[name]).ravel()
+        check(f"decode all of {name}", tool("decode", name, halves, np.float32), theirs)
+    for name in ENCODED:
+        rows = weights(2000, 32)
+        theirs = quantize(rows, T[name]).ravel().view(np.uint8)
+        check(f"encode {name}", tool("encode", name, rows, np.uint8), theirs)
+    # Every rounding case of the short floats: all patterns of the upper half, with telling lower halves.
+    low = np.array([0, 1, 0xFFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
+    bits = ((halves.astype(np.uint32)[:, None] << 16) | low).ravel()
+    floats = bits.view(np.float32)
+    floats = floats[~np.isnan(floats)]
+    for name in ["F16", "BF16"]:
+        theirs = quantize(floats.reshape(-1, 1), T[name]).ravel().view(np.uint16)
+        check(f"encode all of {name}", tool("encode", name, floats, np.uint16), theirs)
+
+for fault in faults:
+    print(fault)
+sys.exit(1 if faults else 0)
