@@ -67,7 +67,13 @@ class KvCache {
   virtual size_t page_bytes() const = 0;
 };
 
-// A graph recorded for at most bucket rows.
+struct StepShape {
+  int rows = 1;       // a bucket
+  int outputs = 1;    // output rows at most
+  bool taps = false;  // keep what Graph::tap() marked
+};
+
+// A graph recorded for at most `rows` rows.
 class Step {
  public:
   virtual ~Step() = default;
@@ -94,8 +100,8 @@ class Backend {
   virtual Result<WeightRef> vector(std::span<const float> values) = 0;
 
   virtual Result<std::unique_ptr<KvCache>> make_kv_cache(const Graph& graph, KvType type, int pages) = 0;
-  // Records `graph` for `rows` (a bucket) over `cache`; both must outlive the step. Steps share their scratch.
-  virtual Result<std::unique_ptr<Step>> record(const Graph& graph, KvCache& cache, int rows) = 0;
+  // Records `graph` over `cache`; both must outlive the step. Steps share their scratch.
+  virtual Result<std::unique_ptr<Step>> record(const Graph& graph, KvCache& cache, const StepShape& shape) = 0;
 
   // Runs a step over a batch of at most its rows. Blocking; one step at a time. `cancelled` (may be null) is
   // looked at between ops: kCancelled leaves the cache's new slots undefined and nothing else.

@@ -72,7 +72,7 @@ inline void attend_queries(QueryState* queries, const int* first, const int* las
       for (int i = 0; i < Q; ++i) acc[i] = fma(set(p[i][j]), v, acc[i]);
     }
     for (int i = 0; i < Q; ++i) {
-      for (int j = end > begin ? (end > first[i] ? end : first[i]) : (begin > first[i] ? begin : first[i]); j < last[i]; ++j) {
+      for (int j = end > begin ? end : begin; j < last[i]; ++j) {
         acc[i] = fma(set(p[i][j]), load_kv_part(values + j * head_dim + d, part), acc[i]);
       }
     }

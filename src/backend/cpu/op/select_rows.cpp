@@ -1,0 +1,15 @@
+#include <cstring>
+
+#include "backend/cpu/step.h"
+
+namespace kapitsa::cpu {
+
+void select_rows(const Run& run, size_t index, const backend::SelectRowsOp& op, int /*member*/) {
+  run.claim(index, run.outputs, 1, [&](int64_t i) {
+    const auto width = static_cast<size_t>(op.in.width);
+    const auto row = static_cast<size_t>(run.batch.output_rows[static_cast<size_t>(i)]);
+    std::memcpy(run.value(op.out) + static_cast<size_t>(i) * width, run.value(op.in) + row * width, width * 4);
+  });
+}
+
+}  // namespace kapitsa::cpu

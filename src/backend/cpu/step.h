@@ -1,0 +1,89 @@
+// A recorded step of the CPU backend: where each activation lies, and what the ops of a run share.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/cpu/kernels.h"
+#include "backend/cpu/kv_cache.h"
+#include "backend/cpu/pack/cpu_weight.h"
+#include "base/thread_team.h"
+
+namespace kapitsa::cpu {
+
+class CpuStep : public backend::Step {
+ public:
+  CpuStep(const backend::Graph& graph, CpuKvCache& cache, const backend::StepShape& shape, int threads);
+
+  int rows() const override { return shape.rows; }
+  size_t scratch_bytes() const override { return bytes; }
+
+  const backend::Graph& graph;
+  CpuKvCache& cache;
+  backend::StepShape shape;
+
+  // Offsets into the backend's scratch, in bytes.
+  std::vector<size_t> value_offset;   // by Value::id
+  std::vector<bool> output_space;     // by Value::id: its rows are the output rows
+  std::vector<size_t> tap_offset;
+  std::vector<int> rope_of_op;        // by op: which of `ropes`, or -1
+  std::vector<const backend::Rope*> ropes;
+  std::vector<size_t> rope_offset;    // [rows][pairs] cos, then sin
+  size_t normed_offset = 0;           // [rows][widest linear input]
+  size_t quant_offset = 0;            // QuantRows of [rows][widest]
+  size_t member_offset = 0, member_bytes = 0;  // private scratch a thread
+  int64_t widest = 0;                 // linear input
+  size_t bytes = 0;
+
+  std::unique_ptr<std::atomic<int64_t>[]> claims;  // by op: the next unit of work
+};
+
+// Rows that attention works on together: neighbours of one sequence.
+struct RowTile {
+  int row, count;
+  bool chain;  // slots are positions: pages are read as they lie
+};
+
+// One run of a step.
+struct Run {
+  const Kernels& kernels;
+  ThreadTeam& team;
+  CpuStep& step;
+  const backend::Batch& batch;
+  std::byte* scratch;
+  int rows, outputs;
+  std::vector<RowTile> tiles;
+
+  float* value(backend::Value v) const { return reinterpret_cast<float*>(scratch + step.value_offset[static_cast<size_t>(v.id)]); }
+  // Rows that `v` has in this run.
+  int rows_of(backend::Value v) const { return step.output_space[static_cast<size_t>(v.id)] ? outputs : rows; }
+  std::byte* member_scratch(int member) const { return scratch + step.member_offset + static_cast<size_t>(member) * step.member_bytes; }
+  // Takes up to `chunk` of `total` units of op `op`: calls body(unit) for each until none is left.
+  template <class F>
+  void claim(size_t op, int64_t total, int64_t chunk, F body) const {
+    auto& next = step.claims[op];
+    for (int64_t begin; (begin = next.fetch_add(chunk, std::memory_order_relaxed)) < total;) {
+      for (int64_t u = begin; u < std::min(begin + chunk, total); ++u) body(u);
+    }
+  }
+};
+
+// Views of QuantRows in memory: [rows][columns rounded up to 32].
+size_t quant_rows_bytes(int64_t rows, int64_t columns);
+QuantRows quant_rows_at(std::byte* memory, int64_t rows, int64_t columns);
+
+// The ops: every member of the team calls them for each op in turn, a barrier between ops.
+void embed(const Run& run, size_t index, const backend::EmbedOp& op, int member);
+void linear(const Run& run, size_t index, const backend::LinearOp& op, int member);
+void rope_kv(const Run& run, size_t index, const backend::RopeKvOp& op, int member);
+void attention(const Run& run, size_t index, const backend::AttentionOp& op, int member);
+void select_rows(const Run& run, size_t index, const backend::SelectRowsOp& op, int member);
+void norm(const Run& run, size_t index, const backend::NormOp& op, int member);
+
+// Bytes of private scratch that a member needs for an op.
+size_t linear_scratch_bytes(const backend::LinearOp& op, int rows);
+size_t attention_scratch_bytes(const backend::AttentionOp& op);
+
+}  // namespace kapitsa::cpu
