@@ -1,0 +1,116 @@
+#include "model/loader.h"
+
+#include <cmath>
+
+namespace kapitsa::model {
+
+std::string Loader::key(std::string_view gguf_key) const {
+  std::string k(gguf_key);
+  if (k.rfind("{arch}", 0) == 0) {
+    const std::string* arch = checkpoint_.metadata.string("general.architecture");
+    k.replace(0, 6, arch ? *arch : "");
+  }
+  return k;
+}
+
+std::optional<double> Loader::maybe_number(std::string_view json_key, std::string_view gguf_key) {
+  if (gguf()) return gguf_key.empty() ? std::nullopt : checkpoint_.metadata.number(key(gguf_key));
+  if (json_key.empty() || !checkpoint_.config.is_object()) return std::nullopt;
+  const auto it = checkpoint_.config.find(std::string(json_key));
+  if (it == checkpoint_.config.end() || !it->is_number()) return std::nullopt;
+  return it->get<double>();
+}
+
+std::optional<bool> Loader::maybe_flag(std::string_view json_key) {
+  if (gguf() || !checkpoint_.config.is_object()) return std::nullopt;
+  const auto it = checkpoint_.config.find(std::string(json_key));
+  if (it == checkpoint_.config.end() || !it->is_boolean()) return std::nullopt;
+  return it->get<bool>();
+}
+
+std::optional<std::string> Loader::maybe_text(std::string_view json_key, std::string_view gguf_key) {
+  if (gguf()) {
+    const std::string* text = checkpoint_.metadata.string(key(gguf_key));
+    return text ? std::optional(*text) : std::nullopt;
+  }
+  if (!checkpoint_.config.is_object()) return std::nullopt;
+  const auto it = checkpoint_.config.find(std::string(json_key));
+  if (it == checkpoint_.config.end() || !it->is_string()) return std::nullopt;
+  return it->get<std::string>();
+}
+
+std::optional<int> Loader::maybe_count(std::string_view json_key, std::string_view gguf_key, int64_t limit) {
+  const auto number = maybe_number(json_key, gguf_key);
+  if (!number) return std::nullopt;
+  if (!(*number >= 1) || *number > static_cast<double>(limit) || *number != std::floor(*number)) {
+    fail(error(Code::kCorrupt, "{}: {} is {}, a whole number from 1 to {} was expected", checkpoint_.path,
+               gguf() ? key(gguf_key) : std::string(json_key), *number, limit));
+    return 1;
+  }
+  return static_cast<int>(*number);
+}
+
+int Loader::count(std::string_view json_key, std::string_view gguf_key, int64_t limit) {
+  const auto n = maybe_count(json_key, gguf_key, limit);
+  if (!n) {
+    fail(error(Code::kCorrupt, "{}: {} is missing", checkpoint_.path, gguf() ? key(gguf_key) : std::string(json_key)));
+  }
+  return n.value_or(1);
+}
+
+const weights::Tensor* Loader::find(const std::string& tensor, int64_t rows, int64_t columns) {
+  if (!status_.ok()) return nullptr;
+  const weights::Tensor* t = checkpoint_.find(tensor);
+  if (!t) {
+    fail(error(Code::kCorrupt, "{}: tensor {} is missing", checkpoint_.path, tensor));
+    return nullptr;
+  }
+  used_.insert(tensor);
+  if (t->rows() != rows || t->columns() != columns) {
+    fail(error(Code::kCorrupt, "{}: tensor {} is {} by {}, the model's numbers ask for {} by {}", checkpoint_.path, tensor,
+               t->rows(), t->columns(), rows, columns));
+    return nullptr;
+  }
+  return t;
+}
+
+backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64_t columns, bool embedding) {
+  const weights::Tensor* t = find(tensor, rows, columns);
+  if (!t) return nullptr;
+  backend::Stored stored{t->format, rows, columns, t->bytes, nullptr};
+  if (t->file) stored.release = [file = t->file](std::span<const std::byte> part) { file->drop(part); };
+  auto weight = backend_.pack(stored, embedding);
+  if (!weight.ok()) {
+    fail(weight.status().in(tensor));
+    return nullptr;
+  }
+  return *weight;
+}
+
+std::vector<float> Loader::values(const std::string& tensor, int64_t size) {
+  const weights::Tensor* t = find(tensor, 1, size);
+  std::vector<float> out(static_cast<size_t>(size));
+  if (t) quant::decode_row(t->format, t->bytes.data(), out.size(), out.data());
+  return out;
+}
+
+backend::WeightRef Loader::vector(const std::string& tensor, int64_t size) {
+  const std::vector<float> floats = values(tensor, size);
+  if (!status_.ok()) return nullptr;
+  auto weight = backend_.vector(floats);
+  if (!weight.ok()) {
+    fail(weight.status().in(tensor));
+    return nullptr;
+  }
+  return *weight;
+}
+
+std::vector<std::string> Loader::unused() const {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : checkpoint_.tensors()) {
+    if (!used_.count(name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace kapitsa::model

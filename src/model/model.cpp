@@ -1,0 +1,73 @@
+#include "model/model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/log.h"
+#include "model/architecture.h"
+
+namespace kapitsa::model {
+namespace {
+
+const Architecture* find(const weights::Checkpoint& checkpoint) {
+  const std::string name = declared_architecture(checkpoint);
+  for (const Architecture* a : architectures()) {
+    const auto& names = checkpoint.container == weights::Container::gguf ? a->gguf : a->hugging_face;
+    if (std::find(names.begin(), names.end(), name) != names.end()) return a;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string declared_architecture(const weights::Checkpoint& checkpoint) {
+  if (checkpoint.container == weights::Container::gguf) {
+    const std::string* name = checkpoint.metadata.string("general.architecture");
+    return name ? *name : "";
+  }
+  const Json& config = checkpoint.config;
+  if (!config.is_object()) return "";
+  const auto it = config.find("model_type");
+  return it != config.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+bool runs_architecture(const weights::Checkpoint& checkpoint) { return find(checkpoint) != nullptr; }
+
+Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend) {
+  const Architecture* architecture = find(*checkpoint);
+  if (!architecture) {
+    std::string known;
+    for (const Architecture* a : architectures()) known += fmt::format("{}{}", known.empty() ? "" : ", ", a->name);
+    return error(Code::kUnsupported, "{}: this build cannot run the architecture \"{}\"; it runs: {}", checkpoint->path,
+                 declared_architecture(*checkpoint), known);
+  }
+  auto model = std::make_unique<Model>();
+  model->checkpoint_ = std::move(checkpoint);
+  model->transformer_.config.architecture = architecture->name;
+  Loader loader(*model->checkpoint_, backend);
+  architecture->load(loader, model->transformer_);
+  KAPITSA_RETURN_IF_ERROR(loader.status());
+  if (const auto unused = loader.unused(); !unused.empty()) {
+    return error(Code::kUnsupported, "{}: {} tensor{} that {} does not have, {} for one: running without {} would give wrong answers",
+                 model->checkpoint_->path, unused.size(), unused.size() == 1 ? "" : "s", architecture->name, unused[0],
+                 unused.size() == 1 ? "it" : "them");
+  }
+  architecture->forward(model->transformer_, model->graph_);
+  return model;
+}
+
+size_t Model::weight_bytes() const {
+  size_t bytes = 0;
+  std::set<const backend::Weight*> seen;  // the head may be the embedding
+  const auto count = [&](const backend::WeightRef& w) {
+    if (w && seen.insert(w.get()).second) bytes += w->bytes();
+  };
+  count(transformer_.embedding);
+  count(transformer_.head);
+  for (const Layer& l : transformer_.layers) {
+    for (const auto* w : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) count(*w);
+  }
+  return bytes;
+}
+
+}  // namespace kapitsa::model
