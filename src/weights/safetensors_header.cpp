@@ -42,6 +42,7 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
   bool string(string_t& text) override {
     if (skipping_ > 0 || place_ == Place::metadata) return true;
     if (place_ != Place::tensor || field_ != "dtype") return scalar("a string");
+    if (!entry_.dtype.empty()) return refuse("repeats its dtype");
     entry_.dtype = text;
     return true;
   }
@@ -58,6 +59,7 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
       entry_.name = field_;
       offsets_ = 0;
       has_shape_ = false;
+      has_offsets_ = false;
     } else {
       return scalar("an object");
     }
@@ -79,11 +81,15 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
 
   bool start_array(size_t) override {
     if (skip_nested()) return true;
-    if (place_ == Place::tensor && field_ == "shape" && !has_shape_) {
+    if (place_ == Place::tensor && (field_ == "shape" ? has_shape_ : has_offsets_)) {
+      return refuse("repeats its {}", field_);
+    }
+    if (place_ == Place::tensor && field_ == "shape") {
       place_ = Place::shape;
       has_shape_ = true;
     } else if (place_ == Place::tensor && field_ == "data_offsets") {
       place_ = Place::offsets;
+      has_offsets_ = true;
     } else {
       return scalar("an array");
     }
@@ -158,6 +164,7 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
   SafetensorsEntry entry_;
   int offsets_ = 0;
   bool has_shape_ = false;
+  bool has_offsets_ = false;
 };
 
 }  // namespace
