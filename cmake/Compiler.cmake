@@ -21,3 +21,8 @@ if(KAPITSA_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
 endif()
+
+# The libraries tell libFuzzer which branches an input took (tests/fuzz).
+if(KAPITSA_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

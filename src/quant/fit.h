@@ -1,6 +1,6 @@
-// How the K formats are encoded: for a sub-block of weights, the scale (and minimum) of least squared
-// error among several roundings. Each candidate rounds to levels at a slightly different step, then
-// takes the best scale for those levels in closed form.
+// How the K formats are encoded: for a sub-block of weights, the scale (and minimum) of least
+// squared error among several roundings. Each candidate rounds to levels at a slightly different
+// step, then takes the best scale for those levels in closed form.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,9 @@ inline float nearest_level(float x, float low, float high) {
 
 inline constexpr int kFitCandidates = 21;  // steps from one level fewer to one level more than fit
 
-inline float fit_offset(int candidate) { return static_cast<float>(candidate - 10) * 0.1f; }
+inline float fit_offset(int candidate) {
+  return static_cast<float>(candidate - 10) * 0.1f;
+}
 
 // x ~ scale * q with q in [-half, half - 1].
 inline float fit_scale(const float* x, int count, int half) {

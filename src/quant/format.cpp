@@ -10,7 +10,8 @@
 namespace kapitsa::quant {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "blocks are read as little-endian memory");
+static_assert(std::endian::native == std::endian::little,
+              "blocks are read as little-endian memory");
 
 // Blocks are copied out and in because a file may place them at any address.
 template <Format format>
@@ -34,12 +35,14 @@ void encode_blocks(const float* in, size_t count, std::byte* blocks) {
 }
 
 template <class T>
-concept Encodes = requires(const float* in, typename T::Block& block) { T::encode(in, block); };
+concept Encodes = requires(const float* in, typename T::Block& block) {
+  T::encode(in, block);
+};
 
 template <Format format>
 constexpr FormatInfo make_info(std::string_view name, int gguf_type) {
   using T = Traits<format>;
-  FormatInfo info{name, gguf_type, T::kElements, sizeof(typename T::Block), decode_blocks<format>,
+  FormatInfo info{name,   gguf_type, T::kElements, sizeof(typename T::Block), decode_blocks<format>,
                   nullptr};
   if constexpr (Encodes<T>) info.encode = encode_blocks<format>;
   return info;
@@ -54,7 +57,9 @@ constexpr std::array kFormats{
 
 }  // namespace
 
-const FormatInfo& info(Format format) { return kFormats[static_cast<size_t>(format)]; }
+const FormatInfo& info(Format format) {
+  return kFormats[static_cast<size_t>(format)];
+}
 
 std::optional<Format> from_gguf_type(uint32_t type) {
   for (size_t i = 0; i < kFormats.size(); ++i) {

@@ -17,11 +17,12 @@ enum class Format : uint8_t {
 
 // A format's row is `columns / block_elements` blocks of `block_bytes`, one after another.
 struct FormatInfo {
-  std::string_view name;   // "Q4_K"
-  int gguf_type;           // type id in a GGUF file
-  int block_elements;      // weights in a block: 1, 32, 256
+  std::string_view name;  // "Q4_K"
+  int gguf_type;          // type id in a GGUF file
+  int block_elements;     // weights in a block: 1, 32, 256
   int block_bytes;
-  // Decodes `blocks` consecutive blocks to float32, the value the format's own library gives, bit for bit.
+  // Decodes `blocks` consecutive blocks to float32, the value the format's own library gives, bit
+  // for bit.
   void (*decode)(const std::byte* blocks, size_t count, float* out);
   // Encodes `count` blocks from float32; null where this build only reads the format.
   void (*encode)(const float* in, size_t count, std::byte* blocks);

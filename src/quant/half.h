@@ -1,5 +1,6 @@
-// IEEE 754 binary16 and bfloat16 as stored bits, to and from float32: exact, rounding to nearest even,
-// the same bits that the F16C instructions give (a NaN becomes quiet and keeps its upper payload).
+// IEEE 754 binary16 and bfloat16 as stored bits, to and from float32: exact, rounding to nearest
+// even, the same bits that the F16C instructions give (a NaN becomes quiet and keeps its upper
+// payload).
 #pragma once
 
 #include <bit>
@@ -29,8 +30,8 @@ constexpr uint16_t float_to_half(float value) {
   if (magnitude > 0x7f800000u) return sign | 0x7e00u | (magnitude >> 13 & 0x1ffu);
   if (magnitude >= 0x477ff000u) return sign | 0x7c00u;  // 65520 and more round to infinity
   if (magnitude < 0x38800000u) {
-    // Below 2^-14 the result is a multiple of 2^-24. Adding 0.5, whose last place is 2^-24, makes the
-    // float unit itself round there, to nearest even.
+    // Below 2^-14 the result is a multiple of 2^-24. Adding 0.5, whose last place is 2^-24, makes
+    // the float unit itself round there, to nearest even.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return sign | static_cast<uint16_t>(std::bit_cast<uint32_t>(shifted) - 0x3f000000u);
   }

@@ -18,9 +18,9 @@ struct SubScale {
   int minimum;
 };
 
-// The 6-bit pair of sub-block k. The 12 bytes S hold, for k < 4, scale k in the low six bits of S[k] and
-// minimum k in those of S[k + 4]; for k >= 4 the low four bits of both in S[k + 4] (scale low, minimum
-// high) and their upper two bits in the top of S[k - 4] and S[k].
+// The 6-bit pair of sub-block k. The 12 bytes S hold, for k < 4, scale k in the low six bits of
+// S[k] and minimum k in those of S[k + 4]; for k >= 4 the low four bits of both in S[k + 4] (scale
+// low, minimum high) and their upper two bits in the top of S[k - 4] and S[k].
 constexpr SubScale sub_scale(const uint8_t (&s)[12], int k) {
   if (k < 4) return {s[k] & 63, s[k + 4] & 63};
   return {(s[k + 4] & 15) | (s[k - 4] >> 6) << 4, (s[k + 4] >> 4) | (s[k] >> 6) << 4};
@@ -36,7 +36,8 @@ constexpr void put_sub_scales(const SubScale (&pairs)[kSubBlocks], uint8_t (&s)[
   }
 }
 
-// Weight i's low four bits: sub-blocks 2p and 2p + 1 are the low and high nibbles of bytes 32p..32p+31.
+// Weight i's low four bits: sub-blocks 2p and 2p + 1 are the low and high nibbles of bytes
+// 32p..32p+31.
 constexpr int k_nibble(const uint8_t (&q)[128], int k, int l) {
   return q[32 * (k >> 1) + l] >> (4 * (k & 1)) & 15;
 }
@@ -59,8 +60,7 @@ inline void encode_k_affine(const float* in, int top, uint16_t& d, uint16_t& dmi
 
   SubScale pairs[kSubBlocks];
   for (int k = 0; k < kSubBlocks; ++k) {
-    pairs[k].scale =
-        static_cast<int>(nearest_level(fits[k].scale * inverse(scale_unit), 0, 63));
+    pairs[k].scale = static_cast<int>(nearest_level(fits[k].scale * inverse(scale_unit), 0, 63));
     pairs[k].minimum =
         static_cast<int>(nearest_level(fits[k].minimum * inverse(minimum_unit), 0, 63));
     // The levels are chosen for the scales as they will be read back.
@@ -78,8 +78,8 @@ inline void encode_k_affine(const float* in, int top, uint16_t& d, uint16_t& dmi
 inline void put_k_nibbles(const uint8_t (&levels)[256], uint8_t (&q)[128]) {
   for (int p = 0; p < 4; ++p) {
     for (int l = 0; l < 32; ++l) {
-      q[32 * p + l] = static_cast<uint8_t>((levels[64 * p + l] & 15) |
-                                           (levels[64 * p + 32 + l] & 15) << 4);
+      q[32 * p + l] =
+          static_cast<uint8_t>((levels[64 * p + l] & 15) | (levels[64 * p + 32 + l] & 15) << 4);
     }
   }
 }

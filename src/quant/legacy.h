@@ -1,4 +1,5 @@
-// What Q4_0, Q4_1, Q5_0 and Q5_1 share: how a block of 32 weights is scaled and its bits are laid out.
+// What Q4_0, Q4_1, Q5_0 and Q5_1 share: how a block of 32 weights is scaled and its bits are laid
+// out.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +31,9 @@ inline void put_fifth_bits(const uint8_t (&q)[32], uint8_t (&bytes)[4]) {
   for (int j = 0; j < 32; ++j) bytes[j >> 3] |= static_cast<uint8_t>((q[j] >> 4) << (j & 7));
 }
 
-// Levels 0..2*half-1 around `half`, scaled so that the value of largest magnitude (the first of equals)
-// is exactly level 0. Returns the scale. The product is taken in double precision, as the reference
-// quantiser does: the levels depend on it.
+// Levels 0..2*half-1 around `half`, scaled so that the value of largest magnitude (the first of
+// equals) is exactly level 0. Returns the scale. The product is taken in double precision, as the
+// reference quantiser does: the levels depend on it.
 inline float encode_around(const float* in, int half, uint8_t (&q)[32]) {
   float extreme = in[0];
   for (int j = 1; j < 32; ++j) {

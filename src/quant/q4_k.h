@@ -1,5 +1,5 @@
-// Q4_K: 256 weights of 4 bits in 8 sub-blocks of 32, each with its own scale and minimum; 4.5 bits a
-// weight.
+// Q4_K: 256 weights of 4 bits in 8 sub-blocks of 32, each with its own scale and minimum; 4.5 bits
+// a weight.
 //
 //   byte  0..1    d, binary16: the unit of the scales
 //   byte  2..3    dmin, binary16: the unit of the minimums

@@ -2,7 +2,8 @@
 //
 //   byte 0..1   d, binary16
 //   byte 2..5   the fifth bits: weight j at bit j % 8 of byte 2 + j / 8
-//   byte 6..21  byte 6 + j: low four bits of weight j (low nibble) and of weight j + 16 (high nibble)
+//   byte 6..21  byte 6 + j: low four bits of weight j (low nibble) and of weight j + 16 (high
+//   nibble)
 //
 //   w[j] = d * (q[j] - 16)
 #pragma once

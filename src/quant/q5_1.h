@@ -3,7 +3,8 @@
 //   byte 0..1   d, binary16
 //   byte 2..3   m, binary16
 //   byte 4..7   the fifth bits: weight j at bit j % 8 of byte 4 + j / 8
-//   byte 8..23  byte 8 + j: low four bits of weight j (low nibble) and of weight j + 16 (high nibble)
+//   byte 8..23  byte 8 + j: low four bits of weight j (low nibble) and of weight j + 16 (high
+//   nibble)
 //
 //   w[j] = d * q[j] + m
 #pragma once

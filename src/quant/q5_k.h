@@ -1,11 +1,12 @@
-// Q5_K: 256 weights of 5 bits in 8 sub-blocks of 32, each with its own scale and minimum; 5.5 bits a
-// weight.
+// Q5_K: 256 weights of 5 bits in 8 sub-blocks of 32, each with its own scale and minimum; 5.5 bits
+// a weight.
 //
 //   byte  0..1    d, binary16: the unit of the scales
 //   byte  2..3    dmin, binary16: the unit of the minimums
 //   byte  4..15   8 scales sc and 8 minimums m of 6 bits (sub_scale() in k_affine.h)
 //   byte 16..47   the fifth bits: weight 32k + l at bit k of byte 16 + l
-//   byte 48..175  the low four bits: byte 48 + 32p + l: weight 64p + l (low nibble), 64p + 32 + l (high)
+//   byte 48..175  the low four bits: byte 48 + 32p + l: weight 64p + l (low nibble), 64p + 32 + l
+//   (high)
 //
 //   w[32k + l] = (d * sc[k]) * q[32k + l] - dmin * m[k]
 #pragma once

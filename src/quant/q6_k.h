@@ -1,5 +1,5 @@
-// Q6_K: 256 weights of 6 bits around zero in 16 sub-blocks of 16, each with an 8-bit scale; 6.5625 bits
-// a weight.
+// Q6_K: 256 weights of 6 bits around zero in 16 sub-blocks of 16, each with an 8-bit scale; 6.5625
+// bits a weight.
 //
 // Weight i = 128h + 32s + l (h = 0..1, s = 0..3, l = 0..31):
 //   byte   0..127  low four bits: nibble s / 2 of byte 64h + 32(s % 2) + l

@@ -5,7 +5,8 @@
 //     using Block = BlockQ4_0;                    // the stored bytes, no padding
 //     static constexpr int kElements = 32;        // weights in a block
 //     static void decode(const Block& block, float* out);   // kElements floats
-//     static void encode(const float* in, Block& block);    // leave it out where the format is read only
+//     static void encode(const float* in, Block& block);    // leave it out where the format is
+//     read only
 //   };
 #pragma once
 
@@ -24,6 +25,8 @@ constexpr int to_level(float x, int low, int high) {
 }
 
 // 1 / scale, and 0 for a scale of 0: a block of equal values has no steps.
-constexpr float inverse(float scale) { return scale == 0.0f ? 0.0f : 1.0f / scale; }
+constexpr float inverse(float scale) {
+  return scale == 0.0f ? 0.0f : 1.0f / scale;
+}
 
 }  // namespace kapitsa::quant

@@ -1,4 +1,5 @@
-// Typed key/value metadata of a checkpoint: a GGUF header's keys, or config.json flattened by its reader.
+// Typed key/value metadata of a checkpoint: a GGUF header's keys, or config.json flattened by its
+// reader.
 #pragma once
 
 #include <cstdint>

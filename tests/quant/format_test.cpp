@@ -55,8 +55,8 @@ TEST(Encode, KeepsGaussianWeightsAsCloseAsTheBitsAllow) {
   for (float& value : values) value = normal(random);
 
   const std::pair<Format, double> bounds[] = {
-      {Format::f32, 0},       {Format::f16, 3e-4},    {Format::bf16, 2e-3},  {Format::q8_0, 6e-3},
-      {Format::q4_0, 0.095},  {Format::q4_1, 0.085},  {Format::q5_0, 0.047}, {Format::q5_1, 0.042},
+      {Format::f32, 0},      {Format::f16, 3e-4},   {Format::bf16, 2e-3},  {Format::q8_0, 6e-3},
+      {Format::q4_0, 0.095}, {Format::q4_1, 0.085}, {Format::q5_0, 0.047}, {Format::q5_1, 0.042},
       {Format::q4_k, 0.075}, {Format::q5_k, 0.038}, {Format::q6_k, 0.020}};
   for (const auto& [format, bound] : bounds) {
     const double error = relative_error(format, values);

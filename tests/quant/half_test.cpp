@@ -58,7 +58,9 @@ TEST(Half, RoundsToNearestAndTiesToEven) {
 }
 
 #if defined(__x86_64__)
-__attribute__((target("f16c"))) float hardware_to_float(uint16_t half) { return _cvtsh_ss(half); }
+__attribute__((target("f16c"))) float hardware_to_float(uint16_t half) {
+  return _cvtsh_ss(half);
+}
 __attribute__((target("f16c"))) uint16_t hardware_to_half(float value) {
   return _cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT);
 }

@@ -1,0 +1,43 @@
+"""make_gguf.py FOLDER: all.gguf, written by PyPI gguf with one tensor of each type, and the same weights
+as it decodes them, in all.f32, one tensor after another in the order of types.txt."""
+import sys
+from pathlib import Path
+
+import numpy as np
+from gguf import GGMLQuantizationType as T
+from gguf import GGUFWriter
+from gguf.quants import GGML_QUANT_SIZES, dequantize, quantize
+
+FORMATS = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]
+HALVES = {"Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+folder = Path(sys.argv[1])
+rng = np.random.default_rng(5)
+writer = GGUFWriter(folder / "all.gguf", "llama")
+writer.add_block_count(2)
+writer.add_rope_freq_base(1e6)
+writer.add_bool("test.yes", True)
+writer.add_int8("test.i8", -7)
+writer.add_uint64("test.u64", 2**64 - 1)
+writer.add_array("test.ints", [1, -2, 3])
+writer.add_array("test.floats", [0.5, -0.25])
+writer.add_array("test.bools", [True, False, True])
+writer.add_token_list(["a", "Ġb", "日本", ""])
+writer.add_chat_template("{{ messages }}")
+floats = []
+for name in FORMATS:
+    shape = (2, 3, 512)  # row-major; the file holds it reversed
+    if name in HALVES:
+        blocks = rng.integers(0, 256, (12, GGML_QUANT_SIZES[T[name]][1]), dtype=np.uint8)
+        for at in HALVES[name]:
+            blocks[:, at:at + 2] = (rng.standard_normal(12) * 0.01).astype(np.float16).view(np.uint8).reshape(-1, 2)
+        data = blocks.reshape(2, 3, -1)
+    else:
+        data = quantize((rng.standard_normal(shape) * 0.02).astype(np.float32), T[name])
+    writer.add_tensor(f"w.{name}", data, raw_dtype=T[name])
+    floats.append(np.asarray(dequantize(data, T[name]), np.float32).ravel())
+writer.write_header_to_file()
+writer.write_kv_data_to_file()
+writer.write_tensors_to_file()
+writer.close()
+(folder / "types.txt").write_text("\n".join(FORMATS) + "\n")
+np.concatenate(floats).tofile(folder / "all.f32")
