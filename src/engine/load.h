@@ -1,0 +1,32 @@
+// From a model's files to a running engine.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "backend/backend.h"
+#include "engine/engine.h"
+
+namespace kapitsa::engine {
+
+struct LoadOptions {
+  std::string path;                  // a GGUF file or a Hugging Face folder
+  std::string id;                    // what clients call it; empty: from the path
+  int context = 0;                   // tokens; 0: the model's own, or as much of it as memory holds
+  int max_batch = backend::kMaxDecodeRows;  // requests decoded together
+  backend::Options backend;          // name, threads, compute
+  backend::KvType kv = backend::KvType::kF16;
+  std::optional<Sampling> sampling;  // recommended by whoever names the model; else what its files say
+  std::function<void(double)> progress;  // share of the weights packed so far
+};
+
+// Errors: kUnsupported, kCorrupt, kNotFound, kExhausted (with what is needed and what there is).
+Result<std::unique_ptr<Engine>> load(const LoadOptions& options);
+
+// What a Hugging Face folder's generation_config.json recommends; defaults (temperature 1) where it says nothing, and
+// greedy where it says do_sample: false. Shown to users as the model's own.
+Sampling recommended_sampling(const weights::Checkpoint& checkpoint);
+
+}  // namespace kapitsa::engine
