@@ -9,4 +9,10 @@ int bucket(int rows) {
   return (rows + kPage - 1) / kPage * kPage;
 }
 
+size_t kv_page_bytes(const Graph& graph, KvType type) {
+  size_t values = 0;
+  for (const KvLayer& layer : graph.kv_layers()) values += size_t{2} * kPage * static_cast<size_t>(layer.kv_heads) * static_cast<size_t>(layer.head_dim);
+  return values * (type == KvType::kF16 ? 2 : 4);
+}
+
 }  // namespace kapitsa::backend

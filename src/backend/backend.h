@@ -39,6 +39,9 @@ enum class Compute {
 };
 enum class KvType { kF16, kF32 };
 
+// Bytes that a page of the KV cache takes over all layers.
+size_t kv_page_bytes(const Graph& graph, KvType type);
+
 // What changes from step to step, copied to the device before the step runs: nothing in a step is read by
 // the host. Rows beyond tokens.size() of the bucket compute nothing.
 struct Batch {

@@ -14,7 +14,8 @@ Result<backend::Step*> Executor::step_for(int rows) {
   const int bucket = backend::bucket(rows);
   auto& step = steps_[bucket];
   if (!step) {
-    const int outputs = std::min(bucket, options_.max_outputs);
+    // A decode step may want every row's logits, a prefill step only as many as the options say.
+    const int outputs = bucket <= backend::kMaxDecodeRows ? bucket : std::min(bucket, options_.max_outputs);
     KAPITSA_ASSIGN(step, backend_.record(model_.graph(), *cache_, {bucket, outputs, options_.taps}));
   }
   return step.get();

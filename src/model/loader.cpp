@@ -84,6 +84,8 @@ backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64
     fail(weight.status().in(tensor));
     return nullptr;
   }
+  packed_bytes_ += t->bytes.size();
+  if (progress_) progress_(static_cast<double>(packed_bytes_) / static_cast<double>(checkpoint_.file_bytes()));
   return *weight;
 }
 

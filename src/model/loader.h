@@ -15,7 +15,8 @@ namespace kapitsa::model {
 
 class Loader {
  public:
-  Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend) : checkpoint_(checkpoint), backend_(backend) {}
+  Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress)
+      : checkpoint_(checkpoint), backend_(backend), progress_(std::move(progress)) {}
 
   bool gguf() const { return checkpoint_.container == weights::Container::gguf; }
   const weights::Checkpoint& checkpoint() const { return checkpoint_; }
@@ -49,6 +50,8 @@ class Loader {
 
   const weights::Checkpoint& checkpoint_;
   backend::Backend& backend_;
+  std::function<void(double)> progress_;
+  size_t packed_bytes_ = 0;
   std::set<std::string> used_;
   Status status_;
 };

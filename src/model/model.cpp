@@ -33,7 +33,8 @@ std::string declared_architecture(const weights::Checkpoint& checkpoint) {
 
 bool runs_architecture(const weights::Checkpoint& checkpoint) { return find(checkpoint) != nullptr; }
 
-Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend) {
+Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend,
+                                            const std::function<void(double)>& progress) {
   const Architecture* architecture = find(*checkpoint);
   if (!architecture) {
     std::string known;
@@ -44,7 +45,7 @@ Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkp
   auto model = std::make_unique<Model>();
   model->checkpoint_ = std::move(checkpoint);
   model->transformer_.config.architecture = architecture->name;
-  Loader loader(*model->checkpoint_, backend);
+  Loader loader(*model->checkpoint_, backend, progress);
   architecture->load(loader, model->transformer_);
   KAPITSA_RETURN_IF_ERROR(loader.status());
   if (const auto unused = loader.unused(); !unused.empty()) {

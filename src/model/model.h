@@ -1,6 +1,7 @@
 // A model ready to run: its family found, its weights packed, its graph written.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "backend/backend.h"
@@ -11,9 +12,11 @@ namespace kapitsa::model {
 
 class Model {
  public:
+  // `progress` (may be null) hears the share of the file's bytes that was packed so far.
   // Errors: kUnsupported (a family that this build does not know: its name and those it knows), kCorrupt (a tensor or a
   // number that is missing or contradicts another), kExhausted.
-  static Result<std::unique_ptr<Model>> load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend);
+  static Result<std::unique_ptr<Model>> load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend,
+                                             const std::function<void(double)>& progress = nullptr);
 
   const Config& config() const { return transformer_.config; }
   const backend::Graph& graph() const { return graph_; }

@@ -1,0 +1,119 @@
+#include "engine/load.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/machine.h"
+#include "engine/scheduler.h"
+#include "weights/checkpoint.h"
+
+namespace kapitsa::engine {
+namespace {
+
+// What is left for everything but weights and cache.
+constexpr size_t kReserve = size_t{512} << 20;
+
+std::string name_of(const std::string& path) {
+  const std::filesystem::path p = std::filesystem::path(path).lexically_normal();
+  return p.has_filename() ? (p.extension() == ".gguf" ? p.stem() : p.filename()).string() : p.parent_path().filename().string();
+}
+
+// Ids that generation_config.json and config.json name as ends, beside the tokenizer's own.
+void add_eos(const Json& config, std::vector<TokenId>& eos) {
+  if (!config.is_object()) return;
+  const auto it = config.find("eos_token_id");
+  if (it == config.end()) return;
+  const auto add = [&](const Json& id) {
+    if (!id.is_number_integer()) return;
+    const auto value = id.get<TokenId>();
+    if (std::find(eos.begin(), eos.end(), value) == eos.end()) eos.push_back(value);
+  };
+  if (it->is_array()) std::for_each(it->begin(), it->end(), add);
+  else add(*it);
+}
+
+Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoint& checkpoint) {
+  if (checkpoint.container == weights::Container::gguf) return text::Tokenizer::from_gguf(checkpoint.metadata);
+  if (checkpoint.tokenizer_json_path.empty()) {
+    return error(Code::kNotFound, "{}: there is no tokenizer.json", checkpoint.path);
+  }
+  KAPITSA_ASSIGN(const std::string text, read_file(checkpoint.tokenizer_json_path, size_t{256} << 20));
+  KAPITSA_ASSIGN(const Json json, parse_json(text, checkpoint.tokenizer_json_path));
+  KAPITSA_ASSIGN(auto tokenizer, text::Tokenizer::from_json(json, checkpoint.tokenizer_config));
+  add_eos(checkpoint.generation_config, tokenizer->eos);
+  add_eos(checkpoint.config, tokenizer->eos);
+  return tokenizer;
+}
+
+// Pages for the context asked for (or the model's own, cut to what memory holds), and for as many requests beside each
+// other as half of the rest holds. Pages take memory only once they are used.
+Result<int> plan_pages(const LoadOptions& options, const model::Model& model, size_t page_bytes, size_t memory, int& context) {
+  const int own = model.config().context;
+  context = options.context > 0 ? options.context : own;
+  const size_t weights = model.weight_bytes();
+  const size_t room = memory > weights + kReserve ? memory - weights - kReserve : 0;
+  const auto fits = static_cast<int64_t>(room / page_bytes) * backend::kPage;
+  if (options.context > 0 && context > fits) {
+    return error(Code::kExhausted, "a context of {} tokens takes {} MB beside {} MB of weights, this machine has {} MB: at most {} tokens fit",
+                 context, page_bytes * static_cast<size_t>(context / backend::kPage + 1) >> 20, weights >> 20, memory >> 20, fits);
+  }
+  if (fits < 2 * backend::kPage) {
+    return error(Code::kExhausted, "the weights take {} MB, this machine has {} MB: nothing is left for a context", weights >> 20, memory >> 20);
+  }
+  context = static_cast<int>(std::min<int64_t>(context, fits));
+  const int64_t one = (context + backend::kPage - 1) / backend::kPage;
+  const auto half = static_cast<int64_t>(room / 2 / page_bytes);
+  return static_cast<int>(std::clamp<int64_t>(half, one, one * options.max_batch));
+}
+
+}  // namespace
+
+Sampling recommended_sampling(const weights::Checkpoint& checkpoint) {
+  Sampling s;
+  const auto set = [&](auto& field, const char* json_key, const char* gguf_key) {
+    if (checkpoint.container == weights::Container::gguf) {
+      if (const auto n = checkpoint.metadata.number(gguf_key)) field = static_cast<std::decay_t<decltype(field)>>(*n);
+      return;
+    }
+    const Json& g = checkpoint.generation_config;
+    if (!g.is_object()) return;
+    if (const auto it = g.find(json_key); it != g.end() && it->is_number()) field = it->get<std::decay_t<decltype(field)>>();
+  };
+  set(s.temperature, "temperature", "general.sampling.temp");
+  set(s.top_k, "top_k", "general.sampling.top_k");
+  set(s.top_p, "top_p", "general.sampling.top_p");
+  set(s.min_p, "min_p", "general.sampling.min_p");
+  set(s.repetition_penalty, "repetition_penalty", "general.sampling.penalty_repeat");
+  const Json& g = checkpoint.generation_config;
+  if (g.is_object()) {
+    if (const auto it = g.find("do_sample"); it != g.end() && it->is_boolean() && !it->get<bool>()) s.temperature = 0;
+  }
+  return s;
+}
+
+Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
+  KAPITSA_ASSIGN(auto opened, weights::Checkpoint::open(options.path));
+  const auto checkpoint = std::make_shared<const weights::Checkpoint>(std::move(opened));
+  Parts parts;
+  KAPITSA_ASSIGN(parts.tokenizer, load_tokenizer(*checkpoint));
+  if (!checkpoint->chat_template.empty()) {
+    auto compiled = text::ChatTemplate::compile(checkpoint->chat_template);
+    if (!compiled.ok()) return compiled.status().in("chat template");
+    parts.chat_template = *std::move(compiled);
+  }
+  KAPITSA_ASSIGN(parts.backend, backend::make(options.backend));
+  KAPITSA_ASSIGN(parts.model, model::Model::load(checkpoint, *parts.backend, options.progress));
+  const size_t memory = parts.backend->limits().memory_bytes;
+  const size_t page_bytes = backend::kv_page_bytes(parts.model->graph(), options.kv);
+  KAPITSA_ASSIGN(const int pages, plan_pages(options, *parts.model, page_bytes, memory, parts.info.context));
+  KAPITSA_ASSIGN(parts.executor, Executor::make(*parts.backend, *parts.model, {.kv = options.kv, .pages = pages, .max_outputs = 1}));
+  parts.max_batch = std::clamp(options.max_batch, 1, backend::kMaxDecodeRows);
+  parts.info.id = options.id.empty() ? name_of(options.path) : options.id;
+  parts.info.architecture = parts.model->config().architecture;
+  parts.info.created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  parts.info.sampling = options.sampling ? *options.sampling : recommended_sampling(*checkpoint);
+  parts.info.can_think = parts.chat_template && parts.chat_template->mentions("enable_thinking");
+  return std::unique_ptr<Engine>(std::make_unique<Scheduler>(std::move(parts)));
+}
+
+}  // namespace kapitsa::engine

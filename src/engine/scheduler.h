@@ -1,0 +1,64 @@
+// The engine: one thread that owns the model, takes requests from a queue, runs prefill in chunks beside the decodes of up
+// to sixteen requests, samples, and sends events.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include "engine/engine.h"
+#include "engine/executor.h"
+#include "engine/job.h"
+
+namespace kapitsa::engine {
+
+// All that a running engine owns, in the order in which it must end.
+struct Parts {
+  ModelInfo info;
+  std::unique_ptr<text::Tokenizer> tokenizer;
+  std::unique_ptr<text::ChatTemplate> chat_template;
+  std::unique_ptr<backend::Backend> backend;
+  std::unique_ptr<model::Model> model;
+  std::unique_ptr<Executor> executor;
+  int max_batch = backend::kMaxDecodeRows;
+};
+
+class Scheduler : public Engine {
+ public:
+  explicit Scheduler(Parts parts);
+  ~Scheduler() override;
+
+  const ModelInfo& info() const override { return parts_.info; }
+  const text::Tokenizer& tokenizer() const override { return *parts_.tokenizer; }
+  const text::ChatTemplate* chat_template() const override { return parts_.chat_template.get(); }
+  Result<std::unique_ptr<Stream>> submit(Request request) override;
+  Load load() const override;
+
+ private:
+  using Jobs = std::list<std::unique_ptr<Job>>;
+
+  void loop();
+  void admit();
+  void drop_cancelled();
+  void prefill(Job& job, bool others_decode);
+  void decode();
+  // Takes the token that `logits` gives for `job`, sends its text; true where it was the last.
+  bool advance(Job& job, std::span<const float> logits);
+  void end(Job& job, Event event);
+  void fail(Job& job, Status status);
+  int pages_for(int tokens) const { return (tokens + backend::kPage - 1) / backend::kPage; }
+
+  Parts parts_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_;
+  std::deque<std::unique_ptr<Job>> waiting_;
+  Jobs running_;  // touched by the engine's thread only
+  int running_count_ = 0;
+  int promised_pages_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kapitsa::engine
