@@ -67,7 +67,7 @@ with np.errstate(all="ignore"):
         theirs = dequantize(halves.view(np.uint8).reshape(-1, 2), T[name]).ravel()
         check(f"decode all of {name}", tool("decode", name, halves, np.float32), theirs)
     for name in ENCODED:
-        rows = weights(2000, 32)
+        rows = weights(20000, 32)
         theirs = quantize(rows, T[name]).ravel().view(np.uint8)
         check(f"encode {name}", tool("encode", name, rows, np.uint8), theirs)
     # Every rounding case of the short floats: all patterns of the upper half, with telling lower halves.
