@@ -8,9 +8,12 @@
 
 namespace kapitsa::quant {
 
-// `x` to the nearest level of [low, high]; NaN gives `low`.
+// `x` to the nearest whole level of [low, high], which lie within +-2^22; NaN gives `low`.
+// Adding 1.5 * 2^23, whose last place is 1, makes the float unit round; no call is needed.
 inline float nearest_level(float x, float low, float high) {
-  return std::min(std::max(low, std::floor(x + 0.5f)), high);
+  constexpr float kWhole = 12582912.0f;
+  const float level = std::min(std::max(low, x), high);
+  return (level + kWhole) - kWhole;
 }
 
 inline constexpr int kFitCandidates = 21;  // steps from one level fewer to one level more than fit
@@ -66,7 +69,7 @@ inline ScaleAndMinimum fit_scale_and_minimum(const float* x, int count, int top)
   const auto n = static_cast<float>(count);
   const auto limit = static_cast<float>(top);
   ScaleAndMinimum best{(high - low) / limit, -low};
-  float best_error = INFINITY;
+  double best_error = INFINITY;
   for (int c = 0; c < kFitCandidates; ++c) {
     const float steps = (limit + fit_offset(c)) / (high - low);
     float q_sum = 0;
@@ -86,12 +89,10 @@ inline ScaleAndMinimum fit_scale_and_minimum(const float* x, int count, int top)
       minimum = 0;
       scale = xq / qq;
     }
-    float error = 0;
-    for (int j = 0; j < count; ++j) {
-      const float q = nearest_level((x[j] - low) * steps, 0, limit);
-      const float difference = x[j] - (scale * q - minimum);
-      error += difference * difference;
-    }
+    // The squared error less sum(x^2), which all candidates share.
+    const double error =
+        double{scale} * (double{scale} * qq - 2.0 * xq - 2.0 * double{minimum} * q_sum) +
+        double{minimum} * (double{minimum} * n + 2.0 * sum_x);
     if (scale > 0 && error < best_error) {
       best_error = error;
       best = {scale, minimum};

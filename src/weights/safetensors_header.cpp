@@ -81,19 +81,14 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
 
   bool start_array(size_t) override {
     if (skip_nested()) return true;
-    if (place_ == Place::tensor && (field_ == "shape" ? has_shape_ : has_offsets_)) {
-      return refuse("repeats its {}", field_);
+    const bool in_tensor = place_ == Place::tensor;
+    if (in_tensor && field_ == "shape") {
+      return enter(Place::shape, has_shape_);
     }
-    if (place_ == Place::tensor && field_ == "shape") {
-      place_ = Place::shape;
-      has_shape_ = true;
-    } else if (place_ == Place::tensor && field_ == "data_offsets") {
-      place_ = Place::offsets;
-      has_offsets_ = true;
-    } else {
-      return scalar("an array");
+    if (in_tensor && field_ == "data_offsets") {
+      return enter(Place::offsets, has_offsets_);
     }
-    return true;
+    return scalar("an array");
   }
 
   bool end_array() override {
@@ -117,6 +112,14 @@ class HeaderEvents final : public nlohmann::json_sax<Json> {
 
   bool known_field() const {
     return field_ == "dtype" || field_ == "shape" || field_ == "data_offsets";
+  }
+
+  // Goes into one of a tensor's arrays, which may come once.
+  bool enter(Place place, bool& seen) {
+    if (seen) return refuse("repeats its {}", field_);
+    seen = true;
+    place_ = place;
+    return true;
   }
 
   // Within a tensor, an unknown field's objects and arrays are passed over, with all inside them.
