@@ -55,7 +55,7 @@ class Loader {
     for (size_t i = 0; i < tokens->size(); ++i) {
       const auto id = static_cast<TokenId>(i);
       KAPITSA_RETURN_IF_ERROR(parts_.vocab.set(id, (*tokens)[i]));
-      const int64_t type = types != nullptr ? (*types)[i] : kNormal;
+      const int64_t type = types != nullptr ? (*types)[i] : int64_t{kNormal};
       if (type < 0 || type > kByte) {
         return error(Code::kUnsupported, "token {} is of type {}; known are 0 to 6", i, type);
       }

@@ -97,7 +97,8 @@ StepPtr split_step(SplitterPtr splitter, Behavior behavior, bool invert) {
 
 StepPtr space_prefix_step() {
   return std::make_unique<RewriteStep>([](std::string_view word) {
-    return word.starts_with(' ') ? std::string(word) : " " + std::string(word);
+    std::string out(word.starts_with(' ') ? "" : " ");
+    return out.append(word);
   });
 }
 
