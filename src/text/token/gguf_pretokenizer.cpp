@@ -33,8 +33,7 @@ Result<GgufFamily> gguf_family(const std::string& pre) {
     // Qwen's own files normalize; the distilled models' do not.
     if (pre == "qwen2") family.normalizer.add(form_step(Form::kNfc));
   } else if (pre == "qwen35") {
-    split(family, cl100k_splitter(1, true), "qwen35");
-    family.normalizer.add(form_step(Form::kNfc));
+    split(family, cl100k_splitter(1, true), "qwen35");  // marks stay apart: no normalization
   } else if (one_of(pre, {"smollm", "starcoder", "refact"})) {
     split(family, character_splitter(is_number_character), "digits");
     split(family, gpt2_splitter(), "gpt-2");

@@ -2,6 +2,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
+#include <algorithm>
+
 #include "text/token/splitter.h"
 #include "text/unicode/utf8.h"
 
@@ -13,36 +15,58 @@ constexpr uint32_t kMatchLimit = 1'000'000;
 constexpr size_t kJitStack = 1 << 20;
 constexpr size_t kLongestPattern = 16384;
 
-// Where Oniguruma, for which tokenizer files are written, reads a pattern in another way than PCRE2: the
-// construct; empty where there is none.
-std::string_view foreign_syntax(std::string_view pattern) {
+// What \w holds in Oniguruma, as the inside of a character class: PCRE2 leaves marks out.
+constexpr std::string_view kWord =
+    "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{B2}\\x{B3}\\x{B9}\\x{BC}-\\x{BE}\\x{24B6}-\\x{24E9}"
+    "\\x{1F130}-\\x{1F149}\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}";
+
+Status foreign(std::string_view pattern, std::string_view what) {
+  return error(Code::kUnsupported, "the pattern {} uses {}", pattern, what);
+}
+
+// The pattern as PCRE2 has to see it: tokenizer files are written for Oniguruma, which reads some
+// constructs in another way. Those that have no short equal are refused.
+Result<std::string> translate(std::string_view pattern) {
+  std::string out;
   bool in_class = false;
   for (size_t i = 0; i < pattern.size(); ++i) {
     const std::string_view rest = pattern.substr(i);
+    size_t length = 1;
     if (rest[0] == '\\') {
-      if (rest.size() > 1 && (rest[1] == 'h' || rest[1] == 'H')) return "\\h";
-      ++i;
+      const char escaped = rest.size() > 1 ? rest[1] : '\0';
+      if (escaped == 'w' || (escaped == 'W' && !in_class)) {
+        out += in_class ? kWord : fmt::format("[{}{}]", escaped == 'W' ? "^" : "", kWord);
+        ++i;
+        continue;
+      }
+      if (escaped == 'W') return foreign(pattern, "\\W in a character class");
+      for (const std::string_view refused : {"\\h", "\\H", "\\b", "\\B"}) {
+        if (refused[1] == escaped) return foreign(pattern, refused);
+      }
+      length = std::min<size_t>(2, rest.size());
     } else if (in_class) {
-      if (rest.starts_with("&&")) return "&& in a character class";
+      if (rest.starts_with("&&")) return foreign(pattern, "&& in a character class");
       if (rest.starts_with("[:")) {
         const size_t close = rest.find(":]");
-        if (close == std::string_view::npos) return "[: without :]";
-        i += close + 1;
+        if (close == std::string_view::npos) return foreign(pattern, "[: without :]");
+        length = close + 2;
       } else if (rest[0] == '[') {
-        return "a character class inside another";
+        return foreign(pattern, "a character class inside another");
       }
       if (rest[0] == ']') in_class = false;
     } else if (rest[0] == '[') {
       in_class = true;
-      if (rest.starts_with("[^")) ++i;
+      if (rest.starts_with("[^")) length = 2;
     } else if (rest.starts_with("(?")) {
       const std::string_view flags = rest.substr(2, rest.substr(2).find_first_not_of("imx-"));
-      if (flags.find('m') != std::string_view::npos) return "(?m)";
+      if (flags.find('m') != std::string_view::npos) return foreign(pattern, "(?m)");
     } else if (rest.starts_with("(*")) {
-      return "(*";
+      return foreign(pattern, "(*");
     }
+    out += rest.substr(0, length);
+    i += length - 1;
   }
-  return {};
+  return out;
 }
 
 // What one thread needs to match any pattern.
@@ -111,16 +135,14 @@ Result<SplitterPtr> regex_splitter(const std::string& pattern) {
                  kLongestPattern);
   }
   if (find_invalid_utf8(pattern)) return error(Code::kCorrupt, "the pattern is not UTF-8");
-  if (const std::string_view foreign = foreign_syntax(pattern); !foreign.empty()) {
-    return error(Code::kUnsupported, "the pattern {} uses {}", pattern, foreign);
-  }
+  KAPITSA_ASSIGN(const std::string translated, translate(pattern));
   int code = 0;
   size_t at = 0;
   // In the files' syntax ^ and $ match at every line.
   pcre2_compile_context* context = pcre2_compile_context_create(nullptr);
   pcre2_set_newline(context, PCRE2_NEWLINE_LF);
   pcre2_code* compiled =
-      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+      pcre2_compile(reinterpret_cast<PCRE2_SPTR>(translated.data()), translated.size(),
                     PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &code, &at,
                     context);
   pcre2_compile_context_free(context);
