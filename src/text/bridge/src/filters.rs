@@ -1,0 +1,238 @@
+//! Filters, tests and functions of the chat template environment where minijinja's own differ from
+//! Jinja2's or would be confused by twins.
+
+use std::cell::Cell;
+use std::ffi::CString;
+
+use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Output, State};
+
+use crate::methods;
+use crate::python::{fail, str_of, Dumps};
+use crate::taint;
+
+/// The longest string and list, the deepest nesting and the most output that a template may make. Far
+/// above any prompt; they keep a hostile template from eating the memory or the stack.
+const MAX_STRING: usize = 64 << 20;
+const MAX_LIST: usize = 1 << 20;
+const MAX_DEPTH: usize = 256;
+const MAX_NODES: usize = 20_000_000;
+
+thread_local! {
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+    static VISITED: Cell<usize> = const { Cell::new(0) };
+}
+
+fn spend(counter: &'static std::thread::LocalKey<Cell<usize>>, n: usize, most: usize) -> Result<(), Error> {
+    let sum = counter.get().saturating_add(n);
+    counter.set(sum);
+    if sum > most {
+        return fail(format!("the template makes too much text or too many values (limit {most})"));
+    }
+    Ok(())
+}
+
+/// The marker of raise_exception's text in an error; no JSON or template text can hold it by accident
+/// without being an error already.
+pub const RAISED: &str = "\u{0}raised\u{0}";
+
+/// Begins a render on this thread.
+pub fn reset() {
+    WRITTEN.set(0);
+    VISITED.set(0);
+}
+
+fn bounded(value: Value) -> Result<Value, Error> {
+    let long = match value.kind() {
+        ValueKind::String => value.as_str().map_or(0, str::len) > MAX_STRING,
+        ValueKind::Seq | ValueKind::Iterable => value.len().unwrap_or(0) > MAX_LIST,
+        _ => false,
+    };
+    if long {
+        return fail(format!("a string grew over {MAX_STRING} bytes or a list over {MAX_LIST} items"));
+    }
+    Ok(value)
+}
+
+fn text_operand(value: Value) -> Result<Value, Error> {
+    Ok(match value.kind() {
+        ValueKind::String => bounded(value)?,
+        _ => Value::from(str_of(&value)),
+    })
+}
+
+/// What `set` stores: no lazy values and no deep ones, since both would be walked by recursion later.
+fn stored(value: Value) -> Result<Value, Error> {
+    fn check(value: &Value, depth: usize) -> Result<(), Error> {
+        if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) {
+            return Ok(());
+        }
+        if depth > MAX_DEPTH {
+            return fail(format!("a value is nested deeper than {MAX_DEPTH} levels"));
+        }
+        for key in value.try_iter()? {
+            spend(&VISITED, 1, MAX_NODES)?;
+            if value.kind() == ValueKind::Map {
+                check(&value.get_item(&key)?, depth + 1)?;
+            } else {
+                check(&key, depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+    let value = bounded(value)?;
+    let value = match value.kind() {
+        ValueKind::Iterable => value.try_iter()?.take(MAX_LIST).collect(),
+        _ => value,
+    };
+    check(&value, 0)?;
+    Ok(value)
+}
+
+/// `value` with the twins in it (and in its items) turned back, for comparisons.
+fn plain(value: Value) -> Value {
+    match value.kind() {
+        ValueKind::String => match taint::plain(value.as_str().unwrap_or_default()) {
+            std::borrow::Cow::Owned(text) => Value::from(text),
+            _ => value,
+        },
+        ValueKind::Seq | ValueKind::Iterable => value.try_iter().into_iter().flatten().map(plain).collect(),
+        ValueKind::Map => {
+            let pairs = value.try_iter().into_iter().flatten();
+            pairs.map(|k| (plain(k.clone()), plain(value.get_item(&k).unwrap_or_default()))).collect()
+        }
+        _ => value,
+    }
+}
+
+fn tojson(value: Value, indent: Option<Value>, kwargs: Kwargs) -> Result<String, Error> {
+    // transformers' signature: tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False).
+    let ensure_ascii = match indent {
+        Some(first) => first.is_true(),
+        None => kwargs.get::<Option<bool>>("ensure_ascii")?.unwrap_or(false),
+    };
+    let indent = match kwargs.get::<Option<Value>>("indent")? {
+        None => None,
+        Some(v) if v.is_none() => None,
+        Some(v) => Some(match v.as_str() {
+            Some(s) => s.to_owned(),
+            None => " ".repeat(usize::try_from(v)?.min(64)),
+        }),
+    };
+    let (item_separator, key_separator) = match kwargs.get::<Option<Vec<String>>>("separators")? {
+        Some(pair) if pair.len() == 2 => (pair[0].clone(), pair[1].clone()),
+        Some(_) => return fail("tojson: separators must be a pair"),
+        None => (if indent.is_some() { "," } else { ", " }.into(), ": ".into()),
+    };
+    let sort_keys = kwargs.get::<Option<bool>>("sort_keys")?.unwrap_or(false);
+    kwargs.assert_all_used()?;
+    Dumps { ensure_ascii, indent, item_separator, key_separator, sort_keys }.dump(&value)
+}
+
+fn join(values: Value, separator: Option<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    let separator = str_of(&separator.unwrap_or_else(|| Value::from("")));
+    let attribute: Option<Value> = kwargs.get("attribute")?;
+    kwargs.assert_all_used()?;
+    let mut out = String::new();
+    for (i, value) in values.try_iter()?.enumerate() {
+        let value = match &attribute {
+            Some(name) => value.get_item(name)?,
+            None => value,
+        };
+        out.push_str(if i == 0 { "" } else { &separator });
+        out.push_str(&str_of(&value));
+        if out.len() > MAX_STRING {
+            return fail(format!("a string grew over {MAX_STRING} bytes"));
+        }
+    }
+    Ok(Value::from(out))
+}
+
+fn length(value: Value) -> Result<usize, Error> {
+    match value.kind() {
+        ValueKind::Undefined => Ok(0),
+        ValueKind::String => Ok(value.as_str().map_or(0, |s| s.chars().count())),
+        _ => value.len().ok_or_else(|| {
+            Error::new(ErrorKind::InvalidOperation, format!("object of type {} has no length", value.kind()))
+        }),
+    }
+}
+
+/// datetime.now().strftime(format), by the C library as Python does it.
+fn strftime_now(format: String) -> Result<String, Error> {
+    let Ok(format) = CString::new(format) else { return fail("strftime_now: embedded null character") };
+    if format.is_empty() {
+        return Ok(String::new());
+    }
+    let mut buffer = [0u8; 1024];
+    // SAFETY: `now` and `buffer` outlive the calls, the size is the buffer's.
+    let size = unsafe {
+        let time = libc::time(std::ptr::null_mut());
+        let mut now: libc::tm = std::mem::zeroed();
+        if libc::localtime_r(&time, &mut now).is_null() {
+            return fail("strftime_now: the clock cannot be read");
+        }
+        libc::strftime(buffer.as_mut_ptr().cast(), buffer.len(), format.as_ptr(), &now)
+    };
+    Ok(String::from_utf8_lossy(&buffer[..size]).into_owned())
+}
+
+/// What `{{ }}` writes.
+fn write_value(out: &mut Output, _: &State, value: &Value) -> Result<(), Error> {
+    let text = str_of(value);
+    spend(&WRITTEN, text.len(), MAX_STRING)?;
+    out.write_str(&text).map_err(|_| Error::new(ErrorKind::WriteFailure, "the text grew too long"))
+}
+
+pub fn install(env: &mut Environment<'static>) {
+    env.set_formatter(write_value);
+    env.set_unknown_method_callback(methods::call);
+    env.add_function("raise_exception", |message: Value| -> Result<Value, Error> {
+        fail(format!("{RAISED}{}", taint::plain(&str_of(&message))))
+    });
+    env.add_function("strftime_now", strftime_now);
+    // Put into the source by rewrite.rs.
+    env.add_filter("kapitsa_bounded", bounded);
+    env.add_filter("kapitsa_text", text_operand);
+    env.add_filter("kapitsa_stored", stored);
+    env.add_filter("kapitsa_plain", plain);
+
+    env.add_filter("tojson", tojson);
+    env.add_filter("string", |v: Value| str_of(&v));
+    env.add_filter("join", join);
+    env.add_filter("length", length);
+    env.add_filter("count", length);
+    env.add_filter("trim", |v: Value, set: Option<String>| methods::strip(&str_of(&v), set.as_deref(), true, true));
+    env.add_filter("upper", |v: Value| methods::upper(&str_of(&v)));
+    env.add_filter("lower", |v: Value| methods::lower(&str_of(&v)));
+    env.add_filter("capitalize", |v: Value| methods::capitalize(&str_of(&v)));
+    env.add_filter("replace", |v: Value, old: Value, new: Value, count: Option<i64>| {
+        methods::replace(&str_of(&v), &str_of(&old), &str_of(&new), count)
+    });
+    env.add_filter("items", |v: Value| match v.kind() {
+        ValueKind::Undefined => Ok(Value::from(Vec::<Value>::new())),
+        _ => methods::items(&v),
+    });
+    // A string may not be marked as HTML-safe: nothing is escaped here.
+    env.add_filter("safe", |v: Value| str_of(&v));
+
+    // Python's strings and dicts are sequences and can be iterated.
+    let iterable = |v: &Value| {
+        matches!(v.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Iterable | ValueKind::Map | ValueKind::Undefined)
+    };
+    env.add_test("iterable", move |v: Value| iterable(&v));
+    env.add_test("sequence", move |v: Value| iterable(&v));
+    for name in ["eq", "equalto", "=="] {
+        env.add_test(name, |a: Value, b: Value| plain(a) == plain(b));
+    }
+    for name in ["ne", "!="] {
+        env.add_test(name, |a: Value, b: Value| plain(a) != plain(b));
+    }
+    env.add_test("in", |a: Value, b: Value| -> Result<bool, Error> {
+        let (a, b) = (plain(a), plain(b));
+        match (a.as_str(), b.as_str()) {
+            (Some(a), Some(b)) => Ok(b.contains(a)),
+            _ => Ok(b.try_iter()?.any(|x| x == a)),
+        }
+    });
+}
