@@ -1,15 +1,17 @@
 //! Filters, tests and functions of the chat template environment where minijinja's own differ from
 //! Jinja2's or would be confused by twins.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ffi::CString;
 
-use minijinja::value::{Kwargs, Value, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Output, State};
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
+use minijinja::{filters as builtin, Environment, Error, ErrorKind, Output, State};
 
 use crate::methods;
 use crate::python::{fail, str_of, Dumps};
 use crate::taint;
+use crate::values::{is_generator, markup_add, slice, Generator};
 
 /// The longest string and list, the deepest nesting and the most output that a template may make. Far
 /// above any prompt; they keep a hostile template from eating the memory or the stack.
@@ -70,6 +72,9 @@ fn stored(value: Value) -> Result<Value, Error> {
         if depth > MAX_DEPTH {
             return fail(format!("a value is nested deeper than {MAX_DEPTH} levels"));
         }
+        if let Some(generator) = value.downcast_object_ref::<Generator>() {
+            return check(&Value::from(generator.peek()), depth);
+        }
         for key in value.try_iter()? {
             spend(&VISITED, 1, MAX_NODES)?;
             if value.kind() == ValueKind::Map {
@@ -81,6 +86,10 @@ fn stored(value: Value) -> Result<Value, Error> {
         Ok(())
     }
     let value = bounded(value)?;
+    if let Some(generator) = value.downcast_object_ref::<Generator>() {
+        check(&Value::from(generator.peek()), 0)?;
+        return Ok(value);
+    }
     let value = match value.kind() {
         ValueKind::Iterable => value.try_iter()?.take(MAX_LIST).collect(),
         _ => value,
@@ -89,13 +98,24 @@ fn stored(value: Value) -> Result<Value, Error> {
     Ok(value)
 }
 
+/// What `for` walks.
+fn iterated(value: Value) -> Result<Value, Error> {
+    match value.kind() {
+        ValueKind::None | ValueKind::Bool | ValueKind::Number => {
+            fail(format!("a value of type {} is not iterable", value.kind()))
+        }
+        _ => Ok(value),
+    }
+}
+
 /// `value` with the twins in it (and in its items) turned back, for comparisons.
 fn plain(value: Value) -> Value {
     match value.kind() {
         ValueKind::String => match taint::plain(value.as_str().unwrap_or_default()) {
-            std::borrow::Cow::Owned(text) => Value::from(text),
+            Cow::Owned(text) => Value::from(text),
             _ => value,
         },
+        _ if is_generator(&value) => value,
         ValueKind::Seq | ValueKind::Iterable => value.try_iter().into_iter().flatten().map(plain).collect(),
         ValueKind::Map => {
             let pairs = value.try_iter().into_iter().flatten();
@@ -148,10 +168,36 @@ fn join(values: Value, separator: Option<Value>, kwargs: Kwargs) -> Result<Value
     Ok(Value::from(out))
 }
 
+/// Jinja2's indent: every line but the first, and no blank one.
+fn indent(value: Value, width: Option<Value>, first: Option<bool>, blank: Option<bool>, kwargs: Kwargs) -> Result<String, Error> {
+    let width = width.or(kwargs.get("width")?).unwrap_or_else(|| Value::from(4));
+    let first = first.or(kwargs.get("first")?).unwrap_or(false);
+    let blank = blank.or(kwargs.get("blank")?).unwrap_or(false);
+    kwargs.assert_all_used()?;
+    let indent = match width.as_str() {
+        Some(text) => text.to_owned(),
+        None => " ".repeat(usize::try_from(width)?.min(1000)),
+    };
+    let lines = methods::split_lines(&(str_of(&value) + "\n"), false);
+    let mut out = String::new();
+    for (i, line) in lines.into_iter().enumerate() {
+        out.push_str(if i == 0 { "" } else { "\n" });
+        if if i == 0 { first } else { blank || !line.is_empty() } {
+            out.push_str(&indent);
+        }
+        out.push_str(&taint::unlook(line));
+        if out.len() > MAX_STRING {
+            return fail(format!("a string grew over {MAX_STRING} bytes"));
+        }
+    }
+    Ok(out)
+}
+
 fn length(value: Value) -> Result<usize, Error> {
     match value.kind() {
         ValueKind::Undefined => Ok(0),
         ValueKind::String => Ok(value.as_str().map_or(0, |s| s.chars().count())),
+        _ if is_generator(&value) => fail("a generator has no length"),
         _ => value.len().ok_or_else(|| {
             Error::new(ErrorKind::InvalidOperation, format!("object of type {} has no length", value.kind()))
         }),
@@ -196,6 +242,9 @@ pub fn install(env: &mut Environment<'static>) {
     env.add_filter("kapitsa_text", text_operand);
     env.add_filter("kapitsa_stored", stored);
     env.add_filter("kapitsa_plain", plain);
+    env.add_filter("kapitsa_iterated", iterated);
+    env.add_filter("kapitsa_slice", slice);
+    env.add_filter("kapitsa_add", markup_add);
 
     env.add_filter("tojson", tojson);
     env.add_filter("string", |v: Value| str_of(&v));
@@ -213,8 +262,31 @@ pub fn install(env: &mut Environment<'static>) {
         ValueKind::Undefined => Ok(Value::from(Vec::<Value>::new())),
         _ => methods::items(&v),
     });
-    // A string may not be marked as HTML-safe: nothing is escaped here.
-    env.add_filter("safe", |v: Value| str_of(&v));
+    env.add_filter("safe", |v: Value| Value::from_safe_string(str_of(&v)));
+    env.add_filter("indent", indent);
+
+    // Jinja2 gives generators here.
+    env.add_filter("map", |state: &State, v: Value, args: Rest<Value>| -> Result<Value, Error> {
+        Ok(Generator::value(builtin::map(state, v, args)?))
+    });
+    env.add_filter("select", |state: &State, v: Value, test: Option<Cow<'_, str>>, args: Rest<Value>| {
+        builtin::select(state, v, test, args).map(Generator::value)
+    });
+    env.add_filter("reject", |state: &State, v: Value, test: Option<Cow<'_, str>>, args: Rest<Value>| {
+        builtin::reject(state, v, test, args).map(Generator::value)
+    });
+    env.add_filter(
+        "selectattr",
+        |state: &State, v: Value, name: Cow<'_, str>, test: Option<Cow<'_, str>>, args: Rest<Value>| {
+            builtin::selectattr(state, v, name, test, args).map(Generator::value)
+        },
+    );
+    env.add_filter(
+        "rejectattr",
+        |state: &State, v: Value, name: Cow<'_, str>, test: Option<Cow<'_, str>>, args: Rest<Value>| {
+            builtin::rejectattr(state, v, name, test, args).map(Generator::value)
+        },
+    );
 
     // Python's strings and dicts are sequences and can be iterated.
     let iterable = |v: &Value| {

@@ -6,6 +6,7 @@ mod python;
 mod rewrite;
 mod taint;
 mod template;
+mod values;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 

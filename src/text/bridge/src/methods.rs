@@ -7,7 +7,7 @@ use minijinja::{Error, ErrorKind, State};
 use crate::python::{fail, str_of};
 use crate::taint;
 
-type Chars = Vec<(char, bool)>;
+pub type Chars = Vec<(char, bool)>;
 
 /// str.isspace() of one character: Rust's white space and the four ASCII separators.
 pub fn is_space(c: char) -> bool {
@@ -126,7 +126,7 @@ fn rsplit_at(text: &str, separator: &str, limit: usize) -> Result<Vec<Chars>, Er
     Ok(parts)
 }
 
-fn split_lines(text: &str, keep_ends: bool) -> Vec<Chars> {
+pub fn split_lines(text: &str, keep_ends: bool) -> Vec<Chars> {
     let ends = "\n\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}";
     let (chars, mut parts, mut from, mut i) = (taint::look(text), Vec::new(), 0, 0);
     while i < chars.len() {

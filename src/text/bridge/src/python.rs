@@ -4,6 +4,7 @@ use minijinja::value::{Value, ValueKind};
 use minijinja::{Error, ErrorKind};
 
 use crate::taint;
+use crate::values::is_generator;
 
 pub fn fail<T>(message: impl Into<String>) -> Result<T, Error> {
     Err(Error::new(ErrorKind::InvalidOperation, message.into()))
@@ -75,6 +76,7 @@ fn repr(value: &Value, out: &mut String) {
         ValueKind::String => repr_str(value.as_str().unwrap_or_default(), out),
         ValueKind::Undefined => out.push_str("Undefined"),
         ValueKind::Number if is_float(value) => out.push_str(&float(as_float(value))),
+        _ if is_generator(value) => out.push_str("<generator object>"),
         ValueKind::Seq | ValueKind::Iterable => {
             out.push('[');
             for (i, item) in value.try_iter().into_iter().flatten().enumerate() {
@@ -124,6 +126,7 @@ impl Dumps {
             }),
             ValueKind::Number => out.push_str(&value.to_string()),
             ValueKind::String => self.write_str(value.as_str().unwrap_or_default(), out),
+            _ if is_generator(value) => return fail("Object of type generator is not JSON serializable"),
             ValueKind::Seq | ValueKind::Iterable => {
                 let items: Vec<Value> = value.try_iter()?.collect();
                 self.write_items('[', ']', depth, &items, out, |item, out| self.write(item, depth + 1, out))?;
