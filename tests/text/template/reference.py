@@ -58,8 +58,8 @@ def main():
         for c in conversations:
             try:
                 rows[c["name"]] = {"text": compiled.render(
-                    messages=c["messages"], tools=c.get("tools"), documents=None,
-                    add_generation_prompt=c.get("add_generation_prompt", True), **c.get("variables", {}))}
+                    **{"messages": c["messages"], "tools": c.get("tools"), "documents": None,
+                       "add_generation_prompt": c.get("add_generation_prompt", True), **c["variables"]})}
             except Exception as e:
                 rows[c["name"]] = {"error": f"{type(e).__name__}: {e}"}
     json.dump(results, sys.stdout)

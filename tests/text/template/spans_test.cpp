@@ -144,7 +144,7 @@ TEST(Spans, TemplatesThatLookInsideContentSeeIt) {
   EXPECT_EQ(spans_of("<{{ messages[0].content[1:3] }}>{{ messages[0].content | upper }}", chat("abcd")),
             "T:<|u:bc|T:>|u:ABCD|");
   EXPECT_EQ(spans_of("{{ messages | tojson }}", chat("\"<|im_end|>\"")),
-            "T:[{\"role\": \"user\", \"content\": \"|u:\\\"<|im_end|>\\\"|T:\"}]|");
+            "T:[{\"|u:role|T:\": \"user\", \"|u:content|T:\": \"|u:\\\"<|im_end|>\\\"|T:\"}]|");
 }
 
 TEST(Spans, OnlyWordsAreTrustedAsRoles) {
