@@ -55,13 +55,15 @@ TEST(TemplateLimits, LoopsEnd) {
 }
 
 TEST(TemplateLimits, TextDoesNotGrowWithoutEnd) {
-  const std::string loop = "{% set ns = namespace(x='abcdefgh') %}{% for i in range(64) %}";
+  const std::string loop = "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(64) %}";
   expect_in("grew over", failure_of(loop + "{% set ns.x = ns.x + ns.x %}{% endfor %}"));
   expect_in("grew over", failure_of(loop + "{% set ns.x = ns.x ~ ns.x %}{% endfor %}"));
   expect_in("too much text", failure_of(loop + "{% set ns.x %}{{ ns.x }}{{ ns.x }}{% endset %}{% endfor %}"));
   expect_in("grew over", failure_of(loop + "{% set ns.x = ns.x.replace('a', ns.x) %}{% endfor %}"));
   expect_in("grew over", failure_of(loop + "{% set ns.x = [ns.x, ns.x] | join('') %}{% endfor %}"));
   expect_in("grew over", failure_of(loop + "{% set ns.x = ns.x.join([ns.x, ns.x, ns.x]) %}{% endfor %}"));
+  expect_in("grew over", failure_of(loop + "{% set ns.x = '{0}{0}{0}'.format(ns.x) %}{% endfor %}"));
+  expect_in("grew over", failure_of("{{ '{:>999999999}'.format(1) }}"));
   expect_in("too large", failure_of("{{ 'abc' * 999999999 }}"));
   expect_in("grew over", failure_of("{% set ns = namespace(x=[1, 2]) %}{% for i in range(64) %}"
                                     "{% set ns.x = ns.x + ns.x %}{% endfor %}"));
@@ -76,6 +78,17 @@ TEST(TemplateLimits, ValuesDoNotNestWithoutEnd) {
   expect_in("line 1", failure_of("{{ " + deep + " }}"));
   expect_in("line 1", failure_of("{{ " + std::string(100000, '(') + " }}"));
   expect_in("line 1", failure_of("{{ " + std::string(100000, '-') + "1 }}"));
+  // Just below the limit on a block the stack must hold.
+  for (const char* piece : {"-", "not ", "(", "[", "1 + ", "1 ~ ", "a.", "a|string|", "a if a else ", "a and "}) {
+    std::string many;
+    while (many.size() / std::string_view(piece).size() < 4900) many += piece;
+    failure_of("{{ " + many + "a }}");
+  }
+  std::string elifs = "{% if a %}", blocks;
+  for (int i = 0; i < 1999; ++i) elifs += "{% elif a %}";
+  for (int i = 0; i < 100000; ++i) blocks += "{% if a %}";
+  EXPECT_EQ(failure_of(elifs + "{% endif %}"), "no failure: ");
+  expect_in("line 1", failure_of(blocks));
 }
 
 TEST(TemplateLimits, DeepMessagesAreRefused) {

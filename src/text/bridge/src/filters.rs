@@ -8,16 +8,15 @@ use std::ffi::CString;
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{filters as builtin, Environment, Error, ErrorKind, Output, State};
 
-use crate::methods;
+use crate::methods::{self, format_room, room, MAX_STRING};
 use crate::python::{fail, str_of, Dumps};
 use crate::taint;
-use crate::values::{is_generator, markup_add, slice, Generator};
+use crate::values::{attribute, is_generator, markup_add, slice, Generator};
 
-/// The longest string and list, the deepest nesting and the most output that a template may make. Far
-/// above any prompt; they keep a hostile template from eating the memory or the stack.
-const MAX_STRING: usize = 64 << 20;
+/// The longest list, the deepest nesting and the most output that a template may make, as MAX_STRING.
 const MAX_LIST: usize = 1 << 20;
 const MAX_DEPTH: usize = 256;
+const MAX_OUTPUT: usize = 4 * MAX_STRING;
 const MAX_NODES: usize = 20_000_000;
 
 thread_local! {
@@ -101,7 +100,7 @@ fn stored(value: Value) -> Result<Value, Error> {
 /// What `for` walks.
 fn iterated(value: Value) -> Result<Value, Error> {
     match value.kind() {
-        ValueKind::None | ValueKind::Bool | ValueKind::Number => {
+        ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => {
             fail(format!("a value of type {} is not iterable", value.kind()))
         }
         _ => Ok(value),
@@ -161,9 +160,7 @@ fn join(values: Value, separator: Option<Value>, kwargs: Kwargs) -> Result<Value
         };
         out.push_str(if i == 0 { "" } else { &separator });
         out.push_str(&str_of(&value));
-        if out.len() > MAX_STRING {
-            return fail(format!("a string grew over {MAX_STRING} bytes"));
-        }
+        room(out.len())?;
     }
     Ok(Value::from(out))
 }
@@ -186,11 +183,30 @@ fn indent(value: Value, width: Option<Value>, first: Option<bool>, blank: Option
             out.push_str(&indent);
         }
         out.push_str(&taint::unlook(line));
-        if out.len() > MAX_STRING {
-            return fail(format!("a string grew over {MAX_STRING} bytes"));
-        }
+        room(out.len())?;
     }
     Ok(out)
+}
+
+/// Jinja2's dictsort(case_sensitive=False, by="key", reverse=False), by what twins stand for.
+fn dictsort(value: Value, kwargs: Kwargs) -> Result<Value, Error> {
+    let by_value = kwargs.get::<Option<&str>>("by")? == Some("value");
+    let case_sensitive = kwargs.get::<Option<bool>>("case_sensitive")?.unwrap_or(false);
+    let reverse = kwargs.get::<Option<bool>>("reverse")?.unwrap_or(false);
+    kwargs.assert_all_used()?;
+    let sort_key = |pair: &Value| -> Result<Value, Error> {
+        let key = plain(pair.get_item_by_index(usize::from(by_value))?);
+        Ok(match key.as_str() {
+            Some(text) if !case_sensitive => Value::from(text.to_lowercase()),
+            _ => key,
+        })
+    };
+    let mut pairs = methods::items(&value)?
+        .try_iter()?
+        .map(|pair| Ok((sort_key(&pair)?, pair)))
+        .collect::<Result<Vec<_>, Error>>()?;
+    pairs.sort_by(|a, b| if reverse { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
+    Ok(pairs.into_iter().map(|p| p.1).collect())
 }
 
 fn length(value: Value) -> Result<usize, Error> {
@@ -226,7 +242,7 @@ fn strftime_now(format: String) -> Result<String, Error> {
 /// What `{{ }}` writes.
 fn write_value(out: &mut Output, _: &State, value: &Value) -> Result<(), Error> {
     let text = str_of(value);
-    spend(&WRITTEN, text.len(), MAX_STRING)?;
+    spend(&WRITTEN, text.len(), MAX_OUTPUT)?;
     out.write_str(&text).map_err(|_| Error::new(ErrorKind::WriteFailure, "the text grew too long"))
 }
 
@@ -244,6 +260,7 @@ pub fn install(env: &mut Environment<'static>) {
     env.add_filter("kapitsa_plain", plain);
     env.add_filter("kapitsa_iterated", iterated);
     env.add_filter("kapitsa_slice", slice);
+    env.add_filter("kapitsa_attribute", attribute);
     env.add_filter("kapitsa_add", markup_add);
 
     env.add_filter("tojson", tojson);
@@ -264,6 +281,19 @@ pub fn install(env: &mut Environment<'static>) {
     });
     env.add_filter("safe", |v: Value| Value::from_safe_string(str_of(&v)));
     env.add_filter("indent", indent);
+    env.add_filter("dictsort", dictsort);
+    env.add_filter("format", |format: String, args: Rest<Value>| -> Result<String, Error> {
+        format_room(&format, &args)?;
+        minijinja::format_filter(minijinja::FormatStyle::Printf, &format, &args)
+    });
+    // Rarely used, and they make as many items as they are asked for.
+    for name in ["batch", "slice"] {
+        env.remove_filter(name);
+    }
+    // Jinja2 has no such filters.
+    for name in ["split", "lines", "chain", "zip", "bool"] {
+        env.remove_filter(name);
+    }
 
     // Jinja2 gives generators here.
     env.add_filter("map", |state: &State, v: Value, args: Rest<Value>| -> Result<Value, Error> {

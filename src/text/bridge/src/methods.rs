@@ -9,6 +9,24 @@ use crate::taint;
 
 pub type Chars = Vec<(char, bool)>;
 
+/// The longest string that a template may make, far above any prompt: a hostile one shall not eat the memory.
+pub const MAX_STRING: usize = 16 << 20;
+
+pub fn room(size: usize) -> Result<(), Error> {
+    if size > MAX_STRING {
+        return fail(format!("a string grew over {MAX_STRING} bytes"));
+    }
+    Ok(())
+}
+
+/// Guards str.format: the engine's own may be asked for any width, and for each argument many times.
+pub fn format_room(format: &str, args: &[Value]) -> Result<(), Error> {
+    let fields = format.matches(['{', '%']).count();
+    let longest = args.iter().map(|a| a.to_string().len()).max().unwrap_or(0);
+    let wide = format.as_bytes().windows(5).any(|w| w.iter().all(u8::is_ascii_digit));
+    room(if wide { usize::MAX } else { fields.saturating_mul(longest + 10_000) })
+}
+
 /// str.isspace() of one character: Rust's white space and the four ASCII separators.
 pub fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
@@ -45,7 +63,7 @@ pub fn strip(text: &str, set: Option<&str>, start: bool, end: bool) -> Value {
 }
 
 /// str.replace(old, new, count).
-pub fn replace(text: &str, old: &str, new: &str, count: Option<i64>) -> Value {
+pub fn replace(text: &str, old: &str, new: &str, count: Option<i64>) -> Result<Value, Error> {
     let (chars, old, new) = (taint::look(text), plain_chars(old), taint::look(new));
     let mut left = match count {
         Some(n) if n >= 0 => n as usize,
@@ -58,6 +76,7 @@ pub fn replace(text: &str, old: &str, new: &str, count: Option<i64>) -> Value {
         if hit {
             left -= 1;
             out.extend(&new);
+            room(out.len())?;
         }
         if hit && !old.is_empty() {
             i += old.len();
@@ -66,7 +85,7 @@ pub fn replace(text: &str, old: &str, new: &str, count: Option<i64>) -> Value {
             i += 1;
         }
     }
-    string(&out)
+    Ok(string(&out))
 }
 
 fn split_at(text: &str, separator: &str, limit: usize) -> Result<Vec<Chars>, Error> {
@@ -206,6 +225,7 @@ fn join(separator: &str, values: &Value) -> Result<Value, Error> {
         };
         out.push_str(if i == 0 { "" } else { separator });
         out.push_str(s);
+        room(out.len())?;
     }
     Ok(Value::from(out))
 }
@@ -262,7 +282,7 @@ fn str_method(state: &State, value: &Value, method: &str, args: &[Value]) -> Res
         }
         "replace" => {
             let (old, new, count): (&str, &str, Option<i64>) = from_args(args)?;
-            replace(s, old, new, count)
+            replace(s, old, new, count)?
         }
         "removeprefix" | "removesuffix" => {
             let (part,): (&str,) = from_args(args)?;
@@ -307,6 +327,10 @@ fn str_method(state: &State, value: &Value, method: &str, args: &[Value]) -> Res
                 state, &Value::from(plain.as_str()), method, args)?;
             // Python says no for "", where "all of no characters" says yes.
             Value::from(answer.is_true() && (!plain.is_empty() || method == "isascii"))
+        }
+        "format" => {
+            format_room(s, args)?;
+            return minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args);
         }
         _ => return minijinja_contrib::pycompat::unknown_method_callback(state, value, method, args),
     })

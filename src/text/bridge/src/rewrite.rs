@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use minijinja::machinery::{tokenize, Span, Token, WhitespaceConfig};
-use minijinja::Error;
+use minijinja::{Error, ErrorKind};
 
 const BOUNDED: &str = "|kapitsa_bounded";
 const TEXT: &str = "|kapitsa_text";
@@ -13,6 +13,16 @@ const STORED: &str = ")|kapitsa_stored";
 const ITERATED: &str = "|kapitsa_iterated";
 const SLICE: &str = "|kapitsa_slice(";
 const ADD: &str = "|kapitsa_add(";
+/// Attributes that a dict of Python has itself, so that an item of the same name is not seen.
+const DICT_METHODS: [(&str, &str); 7] = [
+    ("items", "|kapitsa_attribute('items'))"),
+    ("values", "|kapitsa_attribute('values'))"),
+    ("keys", "|kapitsa_attribute('keys'))"),
+    ("get", "|kapitsa_attribute('get'))"),
+    ("copy", "|kapitsa_attribute('copy'))"),
+    ("update", "|kapitsa_attribute('update'))"),
+    ("clear", "|kapitsa_attribute('clear'))"),
+];
 const PLAIN: &str = "|kapitsa_plain";
 
 pub struct Rewritten {
@@ -38,83 +48,100 @@ fn ends_operand(token: &Token) -> bool {
     }
 }
 
-fn is_ident(tokens: &[(Token, Span)], i: usize, word: &str) -> bool {
-    matches!(tokens.get(i), Some((Token::Ident(w), _)) if *w == word)
+/// The tokens of a template, and for each the index after the bracket that closes it (or of the end of
+/// its block; the next index where it is no bracket).
+struct Tokens<'s> {
+    list: Vec<(Token<'s>, Span)>,
+    after: Vec<usize>,
 }
 
-/// The index after the bracket that closes the one at `i`.
-fn skip_brackets(tokens: &[(Token, Span)], mut i: usize) -> usize {
-    let mut depth = 0;
-    while i < tokens.len() {
-        match tokens[i].0 {
-            Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => depth += 1,
-            Token::BracketClose | Token::ParenClose | Token::BraceClose => depth -= 1,
-            Token::BlockEnd | Token::VariableEnd => return i,
-            _ => {}
+impl<'s> Tokens<'s> {
+    fn new(list: Vec<(Token<'s>, Span)>) -> Self {
+        let mut after: Vec<usize> = (1..=list.len()).collect();
+        let mut open = Vec::new();
+        for (i, (token, _)) in list.iter().enumerate() {
+            match token {
+                Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => open.push(i),
+                Token::BracketClose | Token::ParenClose | Token::BraceClose => {
+                    open.pop().into_iter().for_each(|o| after[o] = i + 1);
+                }
+                Token::BlockEnd | Token::VariableEnd => open.drain(..).for_each(|o| after[o] = i),
+                _ => {}
+            }
         }
-        i += 1;
-        if depth == 0 {
-            break;
-        }
+        open.drain(..).for_each(|o| after[o] = list.len());
+        Tokens { list, after }
     }
-    i
+    fn get(&self, i: usize) -> Option<&Token<'s>> {
+        self.list.get(i).map(|t| &t.0)
+    }
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+    fn start(&self, i: usize) -> usize {
+        self.list[i].1.start_offset as usize
+    }
+    fn end(&self, i: usize) -> usize {
+        self.list[i].1.end_offset as usize
+    }
+    fn is_ident(&self, i: usize, word: &str) -> bool {
+        matches!(self.get(i), Some(Token::Ident(w)) if *w == word)
+    }
 }
 
 /// The index after the operand that begins at `i`: a name, literal or bracket with its trailers and
 /// filters. None where nothing is to be done: it is a literal, or not an operand.
-fn skip_operand(tokens: &[(Token, Span)], i: usize) -> Option<usize> {
+fn skip_operand(tokens: &Tokens, i: usize) -> Option<usize> {
     skip_trailers(tokens, skip_primary(tokens, i)?)
 }
 
 /// The same, and literals count.
-fn skip_any_operand(tokens: &[(Token, Span)], i: usize) -> Option<usize> {
-    match tokens.get(i)?.0 {
+fn skip_any_operand(tokens: &Tokens, i: usize) -> Option<usize> {
+    match tokens.get(i)? {
         Token::Str(_) | Token::String(_) | Token::Int(_) | Token::Float(_) => skip_trailers(tokens, i + 1),
         _ => skip_operand(tokens, i),
     }
 }
 
-fn skip_primary(tokens: &[(Token, Span)], i: usize) -> Option<usize> {
-    match &tokens.get(i)?.0 {
+fn skip_primary(tokens: &Tokens, i: usize) -> Option<usize> {
+    match tokens.get(i)? {
         Token::Ident(word) if !is_operator_word(word) => Some(i + 1),
-        Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => Some(skip_brackets(tokens, i)),
+        Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => Some(tokens.after[i]),
         _ => None,
     }
 }
 
-fn skip_trailers(tokens: &[(Token, Span)], mut end: usize) -> Option<usize> {
+fn skip_trailers(tokens: &Tokens, mut end: usize) -> Option<usize> {
     loop {
-        end = match tokens.get(end).map(|t| &t.0) {
+        end = match tokens.get(end) {
             Some(Token::Dot | Token::Pipe) => end + 2,
-            Some(Token::BracketOpen | Token::ParenOpen) => skip_brackets(tokens, end),
+            Some(Token::BracketOpen | Token::ParenOpen) => tokens.after[end],
             _ => return (end <= tokens.len()).then_some(end),
         };
     }
 }
 
-/// Where the brackets at `open` hold a slice: the indices of its colons.
-fn slice_colons(tokens: &[(Token, Span)], open: usize, end: usize) -> Vec<usize> {
-    let mut depth = 0;
+/// The colons of a slice in the brackets at `open`.
+fn slice_colons(tokens: &Tokens, open: usize) -> Vec<usize> {
     let mut colons = Vec::new();
-    for (i, (token, _)) in tokens.iter().enumerate().take(end).skip(open) {
-        match token {
-            Token::BracketOpen | Token::ParenOpen | Token::BraceOpen => depth += 1,
-            Token::BracketClose | Token::ParenClose | Token::BraceClose => depth -= 1,
-            Token::Colon if depth == 1 => colons.push(i),
-            _ => {}
+    let mut i = open + 1;
+    while i + 1 < tokens.after[open] {
+        if matches!(tokens.get(i), Some(Token::Colon)) {
+            colons.push(i);
         }
+        i = tokens.after[i].max(i + 1);
     }
     colons
 }
 
-/// `x[a:b]` becomes `(x|kapitsa_slice(a,b))`.
-fn slices(tokens: &[(Token, Span)], edits: &mut Vec<Edit>) {
+/// `x[a:b]` becomes `(x|kapitsa_slice(a,b))`, and `x.items` `(x|kapitsa_attribute('items'))`.
+fn trailers(tokens: &Tokens, edits: &mut Vec<Edit>) {
     let mut put = |at: std::ops::Range<usize>, text| {
         edits.push(Edit { from: at.start, to: at.end, text, only_tainted: false })
     };
-    let bytes = |i: usize| tokens[i].1.start_offset as usize..tokens[i].1.end_offset as usize;
+    let bytes = |i: usize| tokens.start(i)..tokens.end(i);
     for start in 1..tokens.len() {
-        let (before, token) = (&tokens[start - 1].0, &tokens[start].0);
+        let (before, token) = (&tokens.list[start - 1].0, &tokens.list[start].0);
         let literal = matches!(token, Token::Str(_) | Token::String(_));
         if ends_operand(before) || matches!(before, Token::Dot | Token::Pipe) {
             continue;
@@ -122,14 +149,22 @@ fn slices(tokens: &[(Token, Span)], edits: &mut Vec<Edit>) {
         let Some(first) = (if literal { Some(start + 1) } else { skip_primary(tokens, start) }) else { continue };
         let mut at = first;
         loop {
-            at = match tokens.get(at).map(|t| &t.0) {
-                Some(Token::Dot) => at + 2,
-                Some(Token::ParenOpen) => skip_brackets(tokens, at),
+            at = match tokens.get(at) {
+                Some(Token::Dot) => {
+                    let called = matches!(tokens.get(at + 2), Some(Token::ParenOpen));
+                    let method = DICT_METHODS.iter().find(|m| !called && tokens.is_ident(at + 1, m.0));
+                    if let Some((_, attribute)) = method {
+                        put(tokens.start(start)..tokens.start(start), "(");
+                        put(tokens.start(at)..tokens.end(at + 1), attribute);
+                    }
+                    at + 2
+                }
+                Some(Token::ParenOpen) => tokens.after[at],
                 Some(Token::BracketOpen) => {
-                    let end = skip_brackets(tokens, at);
-                    let colons = slice_colons(tokens, at, end);
-                    if !colons.is_empty() && matches!(tokens[end - 1].0, Token::BracketClose) {
-                        let empty = |i: usize| matches!(tokens[i + 1].0, Token::Colon | Token::BracketClose);
+                    let end = tokens.after[at];
+                    let colons = slice_colons(tokens, at);
+                    if !colons.is_empty() && matches!(tokens.list[end - 1].0, Token::BracketClose) {
+                        let empty = |i: usize| matches!(tokens.list[i + 1].0, Token::Colon | Token::BracketClose);
                         put(bytes(start).start..bytes(start).start, "(");
                         put(bytes(at), SLICE);
                         if empty(at) {
@@ -150,8 +185,8 @@ fn slices(tokens: &[(Token, Span)], edits: &mut Vec<Edit>) {
 
 /// `a + b` becomes `a|kapitsa_add(b)` where the template makes Markup and a block has no operator that
 /// binds tighter than `+`.
-fn markup_adds(tokens: &[(Token, Span)], edits: &mut Vec<Edit>) {
-    let safe = |i: usize| matches!(tokens[i].0, Token::Pipe) && is_ident(tokens, i + 1, "safe");
+fn markup_adds(tokens: &Tokens, edits: &mut Vec<Edit>) {
+    let safe = |i: usize| matches!(tokens.get(i), Some(Token::Pipe)) && tokens.is_ident(i + 1, "safe");
     if !(0..tokens.len()).any(safe) {
         return;
     }
@@ -159,29 +194,24 @@ fn markup_adds(tokens: &[(Token, Span)], edits: &mut Vec<Edit>) {
     let is_end = |t: &Token| matches!(t, Token::VariableEnd | Token::BlockEnd);
     let mut i = 0;
     while i < tokens.len() {
-        if !is_start(&tokens[i].0) {
+        if !is_start(&tokens.list[i].0) {
             i += 1;
             continue;
         }
-        let end = (i..tokens.len()).find(|&j| is_end(&tokens[j].0)).unwrap_or(tokens.len());
+        let end = (i..tokens.len()).find(|&j| is_end(&tokens.list[j].0)).unwrap_or(tokens.len());
         let tighter = |t: &Token| {
             matches!(t, Token::Minus | Token::Mul | Token::Div | Token::FloorDiv | Token::Mod | Token::Pow | Token::Tilde)
         };
-        if !tokens[i..end].iter().any(|(t, _)| tighter(t)) {
+        if !tokens.list[i..end].iter().any(|(t, _)| tighter(t)) {
             for plus in i..end {
-                let operand = match tokens[plus].0 {
-                    Token::Plus if ends_operand(&tokens[plus - 1].0) => skip_any_operand(tokens, plus + 1),
+                let operand = match tokens.list[plus].0 {
+                    Token::Plus if ends_operand(&tokens.list[plus - 1].0) => skip_any_operand(tokens, plus + 1),
                     _ => None,
                 };
                 if let Some(after) = operand {
-                    let span = tokens[plus].1;
-                    let last = tokens[after - 1].1.end_offset as usize;
-                    edits.push(Edit {
-                        from: span.start_offset as usize,
-                        to: span.end_offset as usize,
-                        text: ADD,
-                        only_tainted: false,
-                    });
+                    let (from, to) = (tokens.start(plus), tokens.end(plus));
+                    let last = tokens.end(after - 1);
+                    edits.push(Edit { from, to, text: ADD, only_tainted: false });
                     edits.push(Edit { from: last, to: last, text: ")", only_tainted: false });
                 }
             }
@@ -198,24 +228,23 @@ struct Edit {
     only_tainted: bool,
 }
 
-fn edits(tokens: &[(Token, Span)]) -> Vec<Edit> {
+fn edits(tokens: &Tokens) -> Vec<Edit> {
     let mut edits = Vec::new();
-    let end_of = |i: usize| tokens[i].1.end_offset as usize;
-    let start_of = |i: usize| tokens[i].1.start_offset as usize;
+    let (start_of, end_of) = (|i| tokens.start(i), |i| tokens.end(i));
     let mut insert = |at: usize, text, only_tainted| edits.push(Edit { from: at, to: at, text, only_tainted });
     let mut replaced = Vec::new();
     let mut loop_head = false;
     let mut assigned = false;
-    for (i, (token, _)) in tokens.iter().enumerate() {
-        let binary = i > 0 && ends_operand(&tokens[i - 1].0);
+    for (i, (token, _)) in tokens.list.iter().enumerate() {
+        let binary = i > 0 && ends_operand(&tokens.list[i - 1].0);
         match token {
             Token::BlockStart => {
-                loop_head = is_ident(tokens, i + 1, "for");
+                loop_head = tokens.is_ident(i + 1, "for");
                 assigned = false;
                 // transformers' block around what the assistant says. It writes nothing itself.
-                if matches!(tokens.get(i + 2), Some((Token::BlockEnd, _))) {
+                if matches!(tokens.get(i + 2), Some(Token::BlockEnd)) {
                     for (tag, same) in [("generation", "if true"), ("endgeneration", "endif")] {
-                        if is_ident(tokens, i + 1, tag) {
+                        if tokens.is_ident(i + 1, tag) {
                             replaced.push(Edit {
                                 from: start_of(i + 1),
                                 to: end_of(i + 1),
@@ -226,9 +255,9 @@ fn edits(tokens: &[(Token, Span)]) -> Vec<Edit> {
                     }
                 }
                 // `set x = value`, with what is stored checked.
-                if is_ident(tokens, i + 1, "set") {
-                    let close = (i..tokens.len()).find(|&j| matches!(tokens[j].0, Token::BlockEnd));
-                    let equals = (i..tokens.len()).find(|&j| matches!(tokens[j].0, Token::Assign | Token::BlockEnd));
+                if tokens.is_ident(i + 1, "set") {
+                    let close = (i..tokens.len()).find(|&j| matches!(tokens.list[j].0, Token::BlockEnd));
+                    let equals = (i..tokens.len()).find(|&j| matches!(tokens.list[j].0, Token::Assign | Token::BlockEnd));
                     if let (Some(close), Some(equals)) = (close, equals) {
                         if equals < close && close > equals + 1 {
                             insert(end_of(equals), "(", false);
@@ -246,7 +275,7 @@ fn edits(tokens: &[(Token, Span)]) -> Vec<Edit> {
                 insert(end_of(i - 1), TEXT, false);
                 if let Some(end) = skip_operand(tokens, i + 1) {
                     // Another `~` comes to its left operand itself.
-                    if !matches!(tokens.get(end), Some((Token::Tilde, _))) {
+                    if !matches!(tokens.get(end), Some(Token::Tilde)) {
                         insert(end_of(end - 1), TEXT, false);
                     }
                 }
@@ -261,13 +290,13 @@ fn edits(tokens: &[(Token, Span)]) -> Vec<Edit> {
                 loop_head = false;
                 let end = skip_operand(tokens, i + 1);
                 let ends = |t: &Token| matches!(t, Token::BlockEnd | Token::Ident("if" | "recursive"));
-                if let Some(end) = end.filter(|&e| tokens.get(e).is_some_and(|t| ends(&t.0))) {
+                if let Some(end) = end.filter(|&e| tokens.get(e).is_some_and(ends)) {
                     insert(end_of(end - 1), ITERATED, false);
                 }
             }
             Token::Ident("in") => {
-                let before = if i > 0 && is_ident(tokens, i - 1, "not") { i - 1 } else { i };
-                if before > 0 && ends_operand(&tokens[before - 1].0) {
+                let before = if i > 0 && tokens.is_ident(i - 1, "not") { i - 1 } else { i };
+                if before > 0 && ends_operand(&tokens.list[before - 1].0) {
                     insert(end_of(before - 1), PLAIN, true);
                     if let Some(end) = skip_operand(tokens, i + 1) {
                         insert(end_of(end - 1), PLAIN, true);
@@ -278,7 +307,7 @@ fn edits(tokens: &[(Token, Span)]) -> Vec<Edit> {
         }
     }
     edits.extend(replaced);
-    slices(tokens, &mut edits);
+    trailers(tokens, &mut edits);
     markup_adds(tokens, &mut edits);
     edits.sort_by_key(|e| e.from);
     edits
@@ -294,12 +323,34 @@ fn apply(source: &str, edits: &[Edit], tainted: bool) -> String {
     out + &source[at..]
 }
 
-/// Error: the source cannot be cut into tokens.
+/// The engine walks an expression by recursion, one level an operator or trailer, and an `elif` is an
+/// `if` inside the `else` before it. No template that people write comes near these.
+const MAX_BLOCK_TOKENS: usize = 10_000;
+const MAX_ELIFS: usize = 2_000;
+
+fn check_sizes(tokens: &Tokens) -> Result<(), Error> {
+    let (mut start, mut elifs) = (0, 0);
+    for (i, (token, span)) in tokens.list.iter().enumerate() {
+        match token {
+            Token::BlockStart | Token::VariableStart | Token::TemplateData(_) => start = i,
+            Token::Ident("elif") => elifs += 1,
+            _ => {}
+        }
+        if i - start > MAX_BLOCK_TOKENS || elifs > MAX_ELIFS {
+            return Err(Error::new(ErrorKind::SyntaxError, format!(
+                "up to line {}: more than {MAX_BLOCK_TOKENS} tokens in one block or {MAX_ELIFS} elifs", span.start_line)));
+        }
+    }
+    Ok(())
+}
+
+/// Error: the source cannot be cut into tokens, or a block is too large.
 pub fn rewrite(source: &str, whitespace: WhitespaceConfig) -> Result<Rewritten, Error> {
-    let tokens: Vec<(Token, Span)> =
-        tokenize(source, false, Default::default(), whitespace).collect::<Result<_, _>>()?;
+    let tokens = tokenize(source, false, Default::default(), whitespace).collect::<Result<_, _>>()?;
+    let tokens = Tokens::new(tokens);
+    check_sizes(&tokens)?;
     let edits = edits(&tokens);
-    let names = tokens.iter().filter_map(|(token, _)| match token {
+    let names = tokens.list.iter().filter_map(|(token, _)| match token {
         Token::Ident(word) => Some(word.to_string()),
         Token::Str(text) => Some(text.to_string()),
         Token::String(text) => Some(text.to_string()),

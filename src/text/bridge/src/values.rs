@@ -46,6 +46,29 @@ pub fn is_generator(value: &Value) -> bool {
     value.downcast_object_ref::<Generator>().is_some()
 }
 
+/// A method of a dict that is not called: true, defined, and nothing else.
+#[derive(Debug)]
+struct Method;
+
+impl Object for Method {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+    fn render(self: &Arc<Self>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("<built-in method of dict object>")
+    }
+}
+
+/// `value.name` where dicts have a method of that name. In Jinja2 it hides an item.
+pub fn attribute(value: Value, name: &str) -> Result<Value, Error> {
+    let dict = value.kind() == ValueKind::Map
+        && value.as_object().is_some_and(|o| !o.type_name().contains("Namespace"));
+    if dict {
+        return Ok(Value::from_object(Method));
+    }
+    value.get_attr(name)
+}
+
 fn escape(text: &str) -> String {
     let escaped = taint::look(text).into_iter().flat_map(|(c, tainted)| {
         let one = match c {
