@@ -74,19 +74,19 @@ TEST(TemplateLimits, ValuesDoNotNestWithoutEnd) {
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = [ns.x] %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = {'a': ns.x} %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = dict(a=ns.x) %}{% endfor %}"));
-  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  const std::string deep = std::string(50000, '[') + std::string(50000, ']');
   expect_in("line 1", failure_of("{{ " + deep + " }}"));
-  expect_in("line 1", failure_of("{{ " + std::string(100000, '(') + " }}"));
-  expect_in("line 1", failure_of("{{ " + std::string(100000, '-') + "1 }}"));
+  expect_in("line 1", failure_of("{{ " + std::string(50000, '(') + " }}"));
+  expect_in("line 1", failure_of("{{ " + std::string(50000, '-') + "1 }}"));
   // Just below the limit on a block the stack must hold.
   for (const char* piece : {"-", "not ", "(", "[", "1 + ", "1 ~ ", "a.", "a|string|", "a if a else ", "a and "}) {
     std::string many;
-    while (many.size() / std::string_view(piece).size() < 4900) many += piece;
+    while (many.size() / std::string_view(piece).size() < 950) many += piece;
     failure_of("{{ " + many + "a }}");
   }
   std::string elifs = "{% if a %}", blocks;
   for (int i = 0; i < 1999; ++i) elifs += "{% elif a %}";
-  for (int i = 0; i < 100000; ++i) blocks += "{% if a %}";
+  for (int i = 0; i < 20000; ++i) blocks += "{% if a %}";
   EXPECT_EQ(failure_of(elifs + "{% endif %}"), "no failure: ");
   expect_in("line 1", failure_of(blocks));
 }

@@ -325,7 +325,7 @@ fn apply(source: &str, edits: &[Edit], tainted: bool) -> String {
 
 /// The engine walks an expression by recursion, one level an operator or trailer, and an `elif` is an
 /// `if` inside the `else` before it. No template that people write comes near these.
-const MAX_BLOCK_TOKENS: usize = 10_000;
+const MAX_BLOCK_TOKENS: usize = 2_000;
 const MAX_ELIFS: usize = 2_000;
 
 fn check_sizes(tokens: &Tokens) -> Result<(), Error> {

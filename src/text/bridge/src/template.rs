@@ -15,7 +15,8 @@ use crate::taint::{self, Reach};
 const FUEL: u64 = 20_000_000;
 /// Nested calls of macros and recursive loops.
 const RECURSION: usize = 200;
-const MAX_SOURCE: usize = 4 << 20;
+/// Real ones have some tens of KiB. What the engine takes to fold a block grows with its square.
+const MAX_SOURCE: usize = 256 << 10;
 
 pub enum Failure {
     /// The template's own raise_exception.
