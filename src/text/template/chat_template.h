@@ -32,10 +32,10 @@ class ChatTemplate {
   // The plain rendering. Error: a template's own raise_exception text, or the line and the cause.
   virtual Result<std::string> render(const TemplateInput& input) const = 0;
 
-  // The same text as spans: strings that came from `messages` and `tools` are untrusted, all else is
-  // trusted. The concatenation equals render(); where marking would change the text (a template that
-  // looks inside a string in a way marks disturb), the parts that cannot be told apart are untrusted
-  // only where they equal input strings, and never less safe than that.
+  // The same text as spans, character by character: what came from the strings of `messages` and
+  // `tools` is untrusted (their keys too, unless the template spells them; a role that is a plain word is
+  // trusted), all else is trusted. The concatenation equals render(). Where a template treats strings
+  // in a way that cannot be followed, the whole text is one untrusted span.
   virtual Result<std::vector<Span>> render_spans(const TemplateInput& input) const = 0;
 
   // Whether the template's text mentions a variable (how `enable_thinking` support is found out).
