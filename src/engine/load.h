@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "engine/engine.h"
+#include "weights/checkpoint.h"
 
 namespace kapitsa::engine {
 

@@ -24,6 +24,23 @@ TEST(ParseJson, RefusesDeepNesting) {
   EXPECT_TRUE(parse_json("\"" + std::string(1000, '[') + "\"", "x").ok());
 }
 
+TEST(ParseJson, LargeObjectsKeepOrderAndTheLastOfTwo) {
+  std::string text = "{";
+  for (int i = 0; i < 100000; ++i) text += fmt::format("\"k{}\":{},", i, i);
+  text += "\"k5\":-1,\"k99999\":-2}";
+  auto json = parse_json(text, "x");
+  ASSERT_TRUE(json.ok()) << json.message();
+  ASSERT_EQ(json->size(), 100000u);
+  int i = 0;
+  for (const auto& [key, value] : json->items()) {
+    ASSERT_EQ(key, "k" + std::to_string(i));
+    ASSERT_EQ(value.get<int>(), i == 5 ? -1 : i == 99999 ? -2 : i);
+    ++i;
+  }
+}
+
+TEST(ParseJson, TheLastOfTwoSmall) { EXPECT_EQ(parse_json(R"({"a":1,"b":2,"a":3})", "x")->dump(), R"({"a":3,"b":2})"); }
+
 TEST(ParseJson, RefusesInvalidUtf8) { EXPECT_FALSE(parse_json("\"\xff\"", "x").ok()); }
 
 }  // namespace
