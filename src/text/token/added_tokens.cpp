@@ -90,9 +90,11 @@ std::vector<AddedTokens::Piece> AddedTokens::split(std::string_view text, Trust 
       if (!is_space(c.point)) break;
       to += c.length;
     }
-    ordinary(std::max(from, done));
-    pieces.push_back({std::max(from, done), to, token.id});
-    done = std::max(to, done);
+    // A match inside the white space that the one before took along counts too, and what follows it is
+    // ordinary text again: so the library does it.
+    ordinary(from);
+    pieces.push_back({from, to, token.id});
+    done = to;
   }
   ordinary(text.size());
   return pieces;

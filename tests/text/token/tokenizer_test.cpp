@@ -4,11 +4,6 @@
 #include "tests/text/token/support.h"
 #include "text/unicode/normalize.h"
 
-// The fuzz target under another name, so that this binary runs it too.
-#define LLVMFuzzerTestOneInput tokenizer_fuzz_input
-#include "tests/fuzz/tokenizer_fuzz.cpp"
-#undef LLVMFuzzerTestOneInput
-
 namespace kapitsa::text {
 namespace {
 
@@ -293,13 +288,6 @@ TEST(Broken, GgufKeysThatContradict) {
   expect("tokenizer.ggml.merges", std::vector<std::string>{"ab"}, "not two pieces");
   expect("tokenizer.ggml.eos_token_id", int64_t{3}, "eos_token_id is 3");
   expect("tokenizer.ggml.model", std::string("llama"), "scores has 0 entries for 3");
-}
-
-TEST(Fuzz, SeedsAreSurvived) {
-  for (const std::string& seed : {std::string(), std::string("x"), small_json().dump() + '\0' + "ab <x>",
-                                  std::string("{\"model\":{\"vocab\":{},\"merges\":[]}}\0\xFF", 36)}) {
-    tokenizer_fuzz_input(reinterpret_cast<const uint8_t*>(seed.data()), seed.size());
-  }
 }
 
 TEST(Normalize, ComposesDecomposesAndOrders) {
