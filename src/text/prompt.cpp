@@ -19,7 +19,7 @@ bool ends_with_open_tag(const std::vector<Span>& spans) {
 }  // namespace
 
 Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& tokenizer,
-                           TemplateInput input) {
+                           TemplateInput input, std::string_view prefill) {
   if (chat_template == nullptr) {
     return error(Code::kUnsupported,
                  "this model has no chat template, so it cannot take messages: send a whole prompt "
@@ -27,10 +27,12 @@ Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& t
   }
   if (tokenizer.bos) input.variables["bos_token"] = tokenizer.piece(*tokenizer.bos);
   if (!tokenizer.eos.empty()) input.variables["eos_token"] = tokenizer.piece(tokenizer.eos.front());
-  KAPITSA_ASSIGN(const std::vector<Span> spans, chat_template->render_spans(input));
+  KAPITSA_ASSIGN(std::vector<Span> spans, chat_template->render_spans(input));
   Prompt prompt;
+  prompt.opens_reasoning =
+      input.add_generation_prompt && prefill.empty() && ends_with_open_tag(spans);
+  if (!prefill.empty()) spans.push_back({std::string(prefill), false});
   KAPITSA_ASSIGN(prompt.tokens, tokenizer.encode(std::span(spans)));
-  prompt.opens_reasoning = input.add_generation_prompt && ends_with_open_tag(spans);
   return prompt;
 }
 

@@ -16,10 +16,11 @@ struct Prompt {
 };
 
 // Renders `input` with `chat_template` and tokenizes it; what users typed never becomes a special token.
-// `bos_token` and `eos_token` are set from the tokenizer. Errors: kUnsupported (`chat_template` is null:
+// `bos_token` and `eos_token` are set from the tokenizer. `prefill` is text that the answer begins with,
+// as if the model had said it. Errors: kUnsupported (`chat_template` is null:
 // the model has none), the template's own, invalid UTF-8.
 Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& tokenizer,
-                           TemplateInput input);
+                           TemplateInput input, std::string_view prefill = {});
 
 // A text that is a prompt as it stands. `special`: its spellings of special tokens are meant as such
 // (the caller wrote the template). BOS goes in front where the model's files ask for it and the text
