@@ -56,12 +56,15 @@ void RequestReader::add(std::string_view bytes) {
 }
 
 RequestReader::State RequestReader::fail(int status, std::string text) {
+  // What there is of the head tells in which protocol's shape the error goes out.
+  if (!head_seen_) read_head();
   error_status_ = status;
   error_text_ = std::move(text);
   return State::kFailed;
 }
 
 bool RequestReader::read_head() {
+  head_ = {};
   const auto& message = parser_->get();
   head_.method = std::string(view(message.method_string()));
   const std::string_view target = view(message.target());

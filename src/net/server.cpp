@@ -125,8 +125,8 @@ void Server::Impl::for_each_session(F&& f) {
 void Server::Impl::wait_for_signal() {
   signals.async_wait([this](error_code ec, int) {
     if (ec) return;
+    wait_for_signal();  // first: stop() may find that nothing is left to wait for
     stop();
-    wait_for_signal();
   });
 }
 

@@ -37,7 +37,8 @@ class Server:
             [os.environ["KAPITSA_SCRIPTED_SERVER"], self._file.name],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         self.port = int(self.wait_for("port").split()[1])
         self.url = f"http://127.0.0.1:{self.port}"
 
@@ -68,7 +69,10 @@ class Server:
         if self.process.poll() is None:
             self.process.stdin.close()
         code = self.process.wait(20)
+        self._reader.join(20)
+        self.process.stdin.close()
         self.process.stdout.close()
+        self._file.close()
         return code
 
 
