@@ -15,7 +15,7 @@ TEST_F(AnthropicMessages, EventsComeInTheProtocolsOrder) {
     EXPECT_EQ(parse(message.data)["type"], message.event);
     const Json data = parse(message.data);
     std::string name = message.event;
-    if (data.contains("delta")) name += " " + data["delta"].value("type", "");
+    if (data.contains("delta")) name = fmt::format("{} {}", name, data["delta"].value("type", ""));
     // How many deltas a text came in is chance.
     if (names.empty() || names.back() != name) names.push_back(name);
   }

@@ -6,9 +6,7 @@ namespace kapitsa::api {
 namespace {
 
 TEST(Errors, HaveEachProtocolsShape) {
-  Error error;
-  error.message = "wrong";
-  error.param = "n";
+  const Error error{400, "wrong", "n", "", std::nullopt};
   EXPECT_EQ(error_body(Protocol::kOpenAi, error, "req_1").dump(),
             R"({"error":{"message":"wrong","type":"invalid_request_error","param":"n","code":null}})");
   EXPECT_EQ(error_body(Protocol::kAnthropic, error, "req_1").dump(),
