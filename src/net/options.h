@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <string>
 
-#include "net/request_reader.h"
-
 namespace kapitsa::net {
+
+struct ReadLimits {
+  size_t head = size_t{64} << 10;  // request line and headers together
+  size_t body = size_t{32} << 20;
+};
 
 struct ServerOptions {
   std::string host = "127.0.0.1";

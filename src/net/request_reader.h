@@ -9,13 +9,9 @@
 #include <string_view>
 
 #include "net/message.h"
+#include "net/options.h"
 
 namespace kapitsa::net {
-
-struct ReadLimits {
-  size_t head = size_t{64} << 10;  // request line and headers together
-  size_t body = size_t{32} << 20;
-};
 
 class RequestReader {
  public:
