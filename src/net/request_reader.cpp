@@ -77,7 +77,9 @@ bool RequestReader::read_head() {
   }
   head_.http_1_0 = message.version() == 10;
   head_.keep_alive = message.keep_alive();
-  head_.has_body = parser_->chunked() || parser_->content_length_remaining().value_or(0) > 0;
+  // The parser may only be asked once its head is done; a refused one never is.
+  head_.has_body = parser_->is_header_done() &&
+                   (parser_->chunked() || parser_->content_length_remaining().value_or(0) > 0);
   return message.version() == 10 || message.version() == 11;
 }
 
