@@ -95,7 +95,7 @@ class Handler(BaseHTTPRequestHandler):
         path = urllib.parse.unquote(urllib.parse.urlsplit(self.path).path)
         where = "store" if self.store else "api" if path.startswith("/api/") else "resolve"
         status = self.fault.get("status")
-        if status and status["where"] == where and take("status", status.get("times")):
+        if status and status["where"] == where and take(json.dumps(status), status.get("times")):
             headers = [("X-Error-Code", status["error"])] if "error" in status else []
             if "retry_after" in status:
                 headers.append(("Retry-After", status["retry_after"]))

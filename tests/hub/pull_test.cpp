@@ -158,8 +158,6 @@ TEST_F(PullTest, RetriesBusyServers) {
   for (const char* where : {"api", "resolve", "store"}) {
     for (const int code : {429, 500, 503}) {
       SCOPED_TRACE(fmt::format("{} {}", where, code));
-      TearDown();
-      FakeHub::SetUp();
       fs::remove_all(env_.cache);
       set_faults(fmt::format(R"({{"status": {{"where": "{}", "code": {}, "times": 2, "retry_after": "0"}}}})", where,
                              code));
