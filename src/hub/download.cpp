@@ -52,7 +52,7 @@ class Transfer {
       int running = 0;
       curl_multi_perform(multi_.get(), &running);
       collect();
-      curl_multi_poll(multi_.get(), nullptr, 0, 50, nullptr);
+      curl_multi_poll(multi_.get(), nullptr, 0, may_start() ? 0 : 50, nullptr);
       report();
     }
     for (Piece& piece : active_) (void)journal(piece);
@@ -81,10 +81,14 @@ class Transfer {
     for (const ByteRange gap : file_->done().missing(job_.size, piece)) todo_.push_back(gap);
   }
 
-  void start_pieces() {
+  bool may_start() const {
     // Until one answer has shown that ranges work and where the bytes are, one request is enough.
     const size_t most = proven_ && !no_ranges_ ? static_cast<size_t>(options_.connections) : 1;
-    while (fatal_.ok() && !todo_.empty() && active_.size() < most && Clock::now() >= resume_at_) {
+    return fatal_.ok() && !todo_.empty() && active_.size() < most && Clock::now() >= resume_at_;
+  }
+
+  void start_pieces() {
+    while (may_start()) {
       active_.emplace_back();
       Piece& piece = active_.back();
       piece.owner = this;

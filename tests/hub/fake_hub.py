@@ -59,6 +59,7 @@ def repo_files(repo):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     store = False
 
     def log_message(self, *args):
