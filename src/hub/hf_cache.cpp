@@ -86,10 +86,9 @@ std::vector<std::string> HfCache::repos() const {
   std::vector<std::string> repos;
   for (const std::string& name : folders_in(root_)) {
     if (!name.starts_with("models--")) continue;
-    std::string repo = name.substr(8);
-    const size_t dashes = repo.find("--");
-    if (dashes == repo.npos) continue;
-    repo.replace(dashes, 2, "/");
+    const size_t dashes = name.find("--", 8);
+    if (dashes == name.npos) continue;
+    const std::string repo = name.substr(8, dashes - 8) + "/" + name.substr(dashes + 2);
     if (valid_repo(repo)) repos.push_back(repo);
   }
   return repos;

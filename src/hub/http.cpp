@@ -118,8 +118,7 @@ Result<HeaderList> prepare(CURL* easy, const std::string& url, const Environment
 }
 
 Status transfer_error(CURLcode code, const std::string& url) {
-  auto parsed = origin(url);
-  const std::string host = parsed.ok() ? *std::move(parsed) : url;
+  const std::string host = host_of(url);
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <regex>
 
 #include "hub/ids.h"
 
@@ -14,11 +13,33 @@ std::string base_name(std::string_view file) {
   return std::string(slash == file.npos ? file : file.substr(slash + 1));
 }
 
+bool digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 // The name without ".gguf" and "-00001-of-00003".
 std::string stem(std::string_view file) {
-  std::string name(file.substr(0, file.size() - 5));
-  static const std::regex kSplit("-[0-9]{5}-of-[0-9]{5}$");
-  return std::regex_replace(name, kSplit, "");
+  file.remove_suffix(5);
+  constexpr size_t kSplit = 15;
+  if (file.size() > kSplit) {
+    const std::string_view end = file.substr(file.size() - kSplit);
+    if (end[0] == '-' && digits(end.substr(1, 5)) && end.substr(6, 4) == "-of-" && digits(end.substr(10))) {
+      file.remove_suffix(kSplit);
+    }
+  }
+  return std::string(file);
+}
+
+// True for "Q4_K_M", "IQ2_XXS", "TQ1_0", "BF16", "MXFP4_MOE", ... in upper case.
+bool is_quantisation(std::string_view text) {
+  for (const std::string_view name : {"BF16", "F16", "F32", "NVFP4", "MXFP4", "MXFP4_MOE"}) {
+    if (text == name) return true;
+  }
+  if (text.starts_with("I") || text.starts_with("T")) text.remove_prefix(1);
+  return text.size() >= 2 && text[0] == 'Q' && text[1] >= '0' && text[1] <= '9' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+         });
 }
 
 // Every part of the (perhaps split) GGUF file that `file` belongs to, in order.
@@ -81,10 +102,11 @@ std::string quantisation_of(std::string_view file) {
   if (!is_model_gguf(file)) return "";
   std::string name = base_name(stem(file));
   for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  static const std::regex kQuantisation(
-      "(?:^|[-._])((?:UD-)?(?:I?Q[0-9][A-Z0-9_]*|TQ[0-9]_[0-9]|BF16|F16|F32|MXFP4[A-Z_]*|NVFP4))$");
-  std::smatch match;
-  return std::regex_search(name, match, kQuantisation) ? match[1].str() : "";
+  // The last part of the name; what Unsloth calls its own mixes has a "UD-" before it.
+  const size_t cut = name.find_last_of("-.");
+  std::string last = cut == name.npos ? name : name.substr(cut + 1);
+  if (!is_quantisation(last)) return "";
+  return cut != name.npos && cut >= 3 && name.substr(cut - 3, 3) == "-UD" ? "UD-" + last : last;
 }
 
 Result<std::vector<std::string>> select_files(const std::vector<std::string>& files,

@@ -50,6 +50,13 @@ Result<std::string> origin(const std::string& text) {
                      part(url.get(), CURLUPART_PORT, CURLU_DEFAULT_PORT));
 }
 
+std::string host_of(const std::string& text) {
+  const Url url(curl_url());
+  if (curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return text;
+  const std::string port = part(url.get(), CURLUPART_PORT);
+  return part(url.get(), CURLUPART_HOST) + (port.empty() ? "" : ":" + port);
+}
+
 Result<std::string> redirect_target(const std::string& base, const std::string& location) {
   const Url url(curl_url());
   if (curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK ||

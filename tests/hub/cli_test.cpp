@@ -44,8 +44,8 @@ class CliTest : public FakeHub {
   std::string out(const std::string& name = "run") { return read_text(folder_ / (name + ".out")); }
   std::string err(const std::string& name = "run") { return read_text(folder_ / (name + ".err")); }
   std::string pulled_path() { return snapshot_file("models--org--model-GGUF", "model-Q8_0.gguf"); }
-  // The bytes that the store sent or began to send, by the ranges that were asked of it.
-  std::string partial_file() {
+  // The journal of the download under way, or empty.
+  std::string journal_file() {
     std::error_code code;
     for (fs::directory_iterator at(env_.cache + "/models--org--model-GGUF/blobs", code), end; !code && at != end;
          at.increment(code)) {
@@ -97,7 +97,7 @@ TEST_F(CliTest, AKilledPullGoesOnWhereItWas) {
   set_faults(R"({"slow": 0.004})");
   const pid_t child = start("exec $CLI pull org/model-GGUF", "killed");
   // Kill it once the journal notes its first bytes: those must not be fetched again.
-  while (partial_file().empty() || fs::file_size(partial_file()) < 90) {
+  while (journal_file().empty() || fs::file_size(journal_file()) < 90) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   kill(child, SIGKILL);
@@ -107,7 +107,7 @@ TEST_F(CliTest, AKilledPullGoesOnWhereItWas) {
   const size_t before = requests().size();
   ASSERT_EQ(run("exec $CLI pull org/model-GGUF"), 0) << err();
   EXPECT_TRUE(read_text(pulled_path()) == bytes_);
-  EXPECT_EQ(partial_file(), "");
+  EXPECT_EQ(journal_file(), "");
   const auto all = requests();
   bool from_middle = false;
   for (size_t i = before; i < all.size(); ++i) {
@@ -147,6 +147,39 @@ TEST_F(CliTest, WrongNamesAreExplained) {
   write_text(folder_ / "config/kapitsa/models.json", "{");
   EXPECT_EQ(run("exec $CLI list"), 1);
   EXPECT_NE(err().find("config/kapitsa/models.json"), std::string::npos) << err();
+}
+
+class DemoTest : public CliTest {
+ protected:
+  void SetUp() override {
+    CliTest::SetUp();
+    // `run` belongs to the whole program; here it only shows what it was asked.
+    write_text(folder_ / "binary", "#!/bin/sh\nif [ \"$1\" = run ]; then echo \"run $2\"; else exec \"$CLI\" \"$@\"; fi\n");
+    fs::permissions(folder_ / "binary", fs::perms::owner_all);
+  }
+  int demo(const std::string& settings) {
+    return run("unset XDG_CACHE_HOME; " + settings + " exec " + KAPITSA_SOURCE_DIR + "/scripts/demo " +
+               (folder_ / "binary"));
+  }
+};
+
+TEST_F(DemoTest, TakesTheModelFromTheHubOnce) {
+  add_file("unsloth/SmolLM2-135M-Instruct-GGUF", "SmolLM2-135M-Instruct-Q8_0.gguf", noise(5000, 3));
+  ASSERT_EQ(demo(""), 0) << err();
+  EXPECT_EQ(out(), "run smollm2\n");
+  const size_t before = requests().size();
+  ASSERT_EQ(demo(""), 0) << err();
+  EXPECT_EQ(out(), "run smollm2\n");
+  EXPECT_EQ(requests().size(), before);
+}
+
+TEST_F(DemoTest, SaysWhatToDoWhereTheModelCannotBeHad) {
+  EXPECT_EQ(demo("HF_ENDPOINT=http://127.0.0.1:1 PIP_NO_INDEX=1 PIP_FIND_LINKS="), 1);
+  EXPECT_EQ(out(), "");
+  EXPECT_NE(err().find("connect to the network, or run"), std::string::npos) << err();
+  write_text(folder_ / ".cache/kapitsa/smollm2.gguf", "GGUF");
+  EXPECT_EQ(demo("HF_ENDPOINT=http://127.0.0.1:1"), 0) << err();
+  EXPECT_EQ(out(), "run " + (folder_ / ".cache/kapitsa/smollm2.gguf") + "\n");
 }
 
 }  // namespace
