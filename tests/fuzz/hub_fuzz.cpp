@@ -1,4 +1,4 @@
-// The hub's foreign bytes: lists of files, catalogues, journals and names.
+// The hub's foreign bytes: lists of files, catalogues, journals, names and redirects; the first byte chooses.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
