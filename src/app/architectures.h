@@ -10,7 +10,8 @@ namespace kapitsa::app {
 inline constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "qwen2", "qwen3"};
 
 inline bool runs_here(std::string_view architecture) {
-  return std::find(kArchitectures.begin(), kArchitectures.end(), architecture) != kArchitectures.end();
+  return std::find(kArchitectures.begin(), kArchitectures.end(), architecture) !=
+         kArchitectures.end();
 }
 
 }  // namespace kapitsa::app

@@ -1,5 +1,5 @@
-// The commands of the program: each add_ function adds one subcommand whose callback sets `run`, which
-// main calls after parsing; its result is the exit code (0 done, 1 failed, 2 wrong use).
+// The commands of the program: each add_ function adds one subcommand whose callback sets `run`,
+// which main calls after parsing; its result is the exit code (0 done, 1 failed, 2 wrong use).
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -24,14 +24,16 @@ struct Row {
   hub::Fit fit = hub::Fit::kUnknown;
 };
 
-Row row_of(const hub::Entry& entry, const hub::Variant& variant, const hub::Environment& env, uint64_t physical) {
+Row row_of(const hub::Entry& entry, const hub::Variant& variant, const hub::Environment& env,
+           uint64_t physical) {
   Row row;
   row.entry = &entry;
   row.variant = &variant;
   row.name = &variant == &entry.variants.front() ? entry.name() : entry.name() + ":" + variant.name;
   row.size = hub::file_bytes(entry, variant, &row.estimated);
   row.fit = hub::fits(hub::memory_needed(entry, variant), physical);
-  hub::Target target{{variant.repo, variant.revision, variant.part, variant.files}, &entry, &variant};
+  hub::Target target{
+      {variant.repo, variant.revision, variant.part, variant.files}, &entry, &variant};
   if (auto local = hub::find_local(target, env); local.ok()) row.path = local->path;
   return row;
 }
@@ -59,7 +61,8 @@ Json json_of(const Row& row) {
   return json;
 }
 
-// Repositories with a model that no catalogue row stands for: other tools' downloads, plain hub ids.
+// Repositories with a model that no catalogue row stands for: other tools' downloads, plain hub
+// ids.
 std::vector<std::string> other_repos(const hub::Catalogue& catalogue, const hub::Environment& env) {
   std::vector<std::string> others;
   for (const std::string& repo : hub::HfCache(env.cache).repos()) {
@@ -71,15 +74,17 @@ std::vector<std::string> other_repos(const hub::Catalogue& catalogue, const hub:
   return others;
 }
 
-void print_table(const std::vector<Row>& rows, const std::vector<std::string>& others, uint64_t physical) {
+void print_table(const std::vector<Row>& rows, const std::vector<std::string>& others,
+                 uint64_t physical) {
   std::vector<std::vector<std::string>> lines = {
       {"MODEL", "TITLE", "SIZE", "DOWNLOADED", "FITS", "RUNS HERE", "CHECKED"}};
   for (const Row& row : rows) {
-    lines.push_back({row.name, row.entry->title,
-                     row.size ? (row.estimated ? "~" : "") + hub::human_bytes(*row.size) : "?",
-                     row.path.empty() ? "-" : "yes", std::string(hub::name(row.fit)),
-                     runs_here(row.entry->architecture) ? "yes" : "not yet (" + row.entry->architecture + ")",
-                     row.entry->verified ? "verified" : "not verified"});
+    lines.push_back(
+        {row.name, row.entry->title,
+         row.size ? (row.estimated ? "~" : "") + hub::human_bytes(*row.size) : "?",
+         row.path.empty() ? "-" : "yes", std::string(hub::name(row.fit)),
+         runs_here(row.entry->architecture) ? "yes" : "not yet (" + row.entry->architecture + ")",
+         row.entry->verified ? "verified" : "not verified"});
   }
   std::vector<size_t> widths(lines.front().size());
   for (const auto& line : lines) {
@@ -94,9 +99,11 @@ void print_table(const std::vector<Row>& rows, const std::vector<std::string>& o
   }
   if (!others.empty()) fmt::print("\nAlso downloaded, by their hub id:\n");
   for (const std::string& repo : others) fmt::print("  {}\n", repo);
-  fmt::print("\nFITS compares what a model needs with this machine's {}; ~ is estimated from its weights.\n"
-             "Other sizes of a model: kapitsa list --all. Get one: kapitsa pull MODEL.\n",
-             hub::human_bytes(physical));
+  fmt::print(
+      "\nFITS compares what a model needs with this machine's {}; ~ is estimated from its "
+      "weights.\n"
+      "Other sizes of a model: kapitsa list --all. Get one: kapitsa pull MODEL.\n",
+      hub::human_bytes(physical));
 }
 
 int list_models(bool all, bool downloaded, bool as_json) {
@@ -140,7 +147,8 @@ void add_list(CLI::App& root, Run& run) {
     bool json = false;
   };
   auto options = std::make_shared<Options>();
-  CLI::App* command = root.add_subcommand("list", "Show the catalogue: sizes, what is downloaded, what fits");
+  CLI::App* command =
+      root.add_subcommand("list", "Show the catalogue: sizes, what is downloaded, what fits");
   command->add_flag("--all,-a", options->all, "Every variant (quantisation) of each model");
   command->add_flag("--downloaded,-d", options->downloaded, "Only what is on this disk");
   command->add_flag("--json", options->json, "As JSON");

@@ -43,11 +43,14 @@ std::vector<std::string> matching(const hub::PullRequest& request, const hub::Hf
   return {found.begin(), found.end()};
 }
 
-// "flint" is every variant of it that is here, "flint:q4" that one; "org/name" is the whole repository.
-std::vector<Part> parts_of(const std::string& model, const hub::Target& target, const hub::HfCache& cache) {
+// "flint" is every variant of it that is here, "flint:q4" that one; "org/name" is the whole
+// repository.
+std::vector<Part> parts_of(const std::string& model, const hub::Target& target,
+                           const hub::HfCache& cache) {
   std::vector<Part> parts;
   const auto add = [&](const hub::PullRequest& request) {
-    if (auto files = matching(request, cache); !files.empty()) parts.push_back({request.repo, std::move(files)});
+    if (auto files = matching(request, cache); !files.empty())
+      parts.push_back({request.repo, std::move(files)});
   };
   if (target.variant == nullptr) {
     std::error_code code;
@@ -75,7 +78,8 @@ int remove_model(const std::string& model, bool yes) {
   if (!target.ok()) return fail(target.status());
   const std::vector<Part> parts = parts_of(model, *target, cache);
   if (parts.empty()) {
-    return fail(error(Code::kNotFound, "{}: not downloaded; nothing to remove in {}", model, env.cache));
+    return fail(
+        error(Code::kNotFound, "{}: not downloaded; nothing to remove in {}", model, env.cache));
   }
   for (const Part& part : parts) {
     fmt::print(stderr, "{}: {}\n", part.repo,
@@ -83,7 +87,8 @@ int remove_model(const std::string& model, bool yes) {
   }
   if (!yes) {
     if (isatty(STDIN_FILENO) == 0) {
-      return fail(error(Code::kInvalid, "nobody is here to ask; say --yes to remove {} without a question", model));
+      return fail(error(Code::kInvalid,
+                        "nobody is here to ask; say --yes to remove {} without a question", model));
     }
     fmt::print(stderr, "Remove from {}? [y/N] ", env.cache);
     std::string answer;
@@ -112,9 +117,11 @@ void add_rm(CLI::App& root, Run& run) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = root.add_subcommand("rm", "Remove a downloaded model from this disk");
-  command->add_option("model", options->model, "Alias, alias:VARIANT, org/name or org/name:FILE")->required();
+  command->add_option("model", options->model, "Alias, alias:VARIANT, org/name or org/name:FILE")
+      ->required();
   command->add_flag("--yes,-y", options->yes, "Do not ask");
-  command->callback([options, &run] { run = [options] { return remove_model(options->model, options->yes); }; });
+  command->callback(
+      [options, &run] { run = [options] { return remove_model(options->model, options->yes); }; });
 }
 
 }  // namespace kapitsa::app

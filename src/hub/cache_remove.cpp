@@ -26,7 +26,8 @@ void remove_empty(fs::path folder, const fs::path& root) {
 
 }  // namespace
 
-Result<HfCache::Removed> HfCache::remove(const std::string& repo, const std::vector<std::string>& files) const {
+Result<HfCache::Removed> HfCache::remove(const std::string& repo,
+                                         const std::vector<std::string>& files) const {
   if (!valid_repo(repo)) return error(Code::kInvalid, "'{}' is not a repository's name", repo);
   const fs::path folder = repo_folder(repo);
   std::error_code code;
@@ -40,7 +41,8 @@ Result<HfCache::Removed> HfCache::remove(const std::string& repo, const std::vec
   for (const std::string& commit : snapshots(repo)) {
     const fs::path root = snapshot(repo, commit);
     std::vector<fs::path> entries;
-    for (fs::recursive_directory_iterator at(root, code), end; !code && at != end; at.increment(code)) {
+    for (fs::recursive_directory_iterator at(root, code), end; !code && at != end;
+         at.increment(code)) {
       std::error_code ignored;
       if (!at->is_directory(ignored) || at->is_symlink(ignored)) entries.push_back(at->path());
     }
@@ -74,9 +76,11 @@ Result<HfCache::Removed> HfCache::remove(const std::string& repo, const std::vec
   }
   if (!kept) {
     // Nothing of it is left: what remains are blobs without a name and unfinished downloads.
-    for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+    for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end;
+         at.increment(code)) {
       std::error_code ignored;
-      if (at->is_regular_file(ignored) && !at->is_symlink(ignored)) removed.bytes += size_on_disk(at->path());
+      if (at->is_regular_file(ignored) && !at->is_symlink(ignored))
+        removed.bytes += size_on_disk(at->path());
     }
     fs::remove_all(folder, code);
     if (code) return error(Code::kUnavailable, "{}: {}", folder.string(), code.message());

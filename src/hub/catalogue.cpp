@@ -43,7 +43,8 @@ class Fields {
   }
   bool flag(const char* key) {
     const Json* value = get(key);
-    if (value != nullptr && !value->is_boolean()) fail(fmt::format("\"{}\" is not true or false", key));
+    if (value != nullptr && !value->is_boolean())
+      fail(fmt::format("\"{}\" is not true or false", key));
     return value != nullptr && value->is_boolean() && value->get<bool>();
   }
   const Json& array(const char* key, bool required) {
@@ -77,7 +78,8 @@ Result<Variant> parse_variant(const Json& json, const std::string& where) {
   Variant variant;
   variant.name = fields.text("name", true);
   variant.repo = fields.text("repo", true);
-  if (const std::string revision = fields.text("revision"); !revision.empty()) variant.revision = revision;
+  if (const std::string revision = fields.text("revision"); !revision.empty())
+    variant.revision = revision;
   variant.format = fields.text("format", true);
   variant.part = fields.text("part");
   variant.size = fields.integer("size");
@@ -85,17 +87,21 @@ Result<Variant> parse_variant(const Json& json, const std::string& where) {
   variant.min_memory = fields.integer("min_memory");
   for (const Json& file : fields.array("files", false)) {
     Fields of_file(file, where + ": a file");
-    CatalogueFile parsed{of_file.text("name", true), of_file.integer("size"), of_file.text("sha256")};
+    CatalogueFile parsed{of_file.text("name", true), of_file.integer("size"),
+                         of_file.text("sha256")};
     KAPITSA_RETURN_IF_ERROR(of_file.status());
-    if (!valid_file(parsed.name)) fields.fail(fmt::format("names a file '{}' outside its folder", parsed.name));
+    if (!valid_file(parsed.name))
+      fields.fail(fmt::format("names a file '{}' outside its folder", parsed.name));
     if (!parsed.sha256.empty() && !is_hex(parsed.sha256, 64)) {
       fields.fail(fmt::format("{}: its sha256 is not 64 hex digits", parsed.name));
     }
     variant.files.push_back(std::move(parsed));
   }
   KAPITSA_RETURN_IF_ERROR(fields.status());
-  if (!valid_repo(variant.repo)) fields.fail(fmt::format("'{}' is not a repository's name", variant.repo));
-  if (!valid_revision(variant.revision)) fields.fail(fmt::format("'{}' is not a revision", variant.revision));
+  if (!valid_repo(variant.repo))
+    fields.fail(fmt::format("'{}' is not a repository's name", variant.repo));
+  if (!valid_revision(variant.revision))
+    fields.fail(fmt::format("'{}' is not a revision", variant.revision));
   if (variant.format != "gguf" && variant.format != "safetensors") {
     fields.fail(fmt::format("\"format\" is '{}'; it is gguf or safetensors", variant.format));
   }
@@ -148,7 +154,8 @@ size_t distance(std::string_view a, std::string_view b) {
         d[i][j] = i + j;
         continue;
       }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      d[i][j] =
+          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
         d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
       }
@@ -160,7 +167,8 @@ size_t distance(std::string_view a, std::string_view b) {
 std::string name_in(const Json& entry) {
   if (!entry.is_object()) return "";
   const auto aliases = entry.find("aliases");
-  return aliases != entry.end() && aliases->is_array() && !aliases->empty() && aliases->front().is_string()
+  return aliases != entry.end() && aliases->is_array() && !aliases->empty() &&
+                 aliases->front().is_string()
              ? to_lower(aliases->front().get<std::string>())
              : "";
 }
@@ -169,10 +177,14 @@ std::string name_in(const Json& entry) {
 
 std::string_view name(Fit fit) {
   switch (fit) {
-    case Fit::kYes: return "yes";
-    case Fit::kTight: return "tight";
-    case Fit::kNo: return "no";
-    case Fit::kUnknown: return "unknown";
+    case Fit::kYes:
+      return "yes";
+    case Fit::kTight:
+      return "tight";
+    case Fit::kNo:
+      return "no";
+    case Fit::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }
@@ -238,7 +250,8 @@ Result<Catalogue> Catalogue::load(const std::string& user_file) {
 const Entry* Catalogue::find(std::string_view alias) const {
   const std::string wanted = to_lower(alias);
   for (const Entry& entry : entries_) {
-    if (std::find(entry.aliases.begin(), entry.aliases.end(), wanted) != entry.aliases.end()) return &entry;
+    if (std::find(entry.aliases.begin(), entry.aliases.end(), wanted) != entry.aliases.end())
+      return &entry;
   }
   return nullptr;
 }

@@ -1,5 +1,5 @@
-// The catalogue: the models that people ask for by a short name, where their files are, and what they
-// need. models.json is built in; the user's own file is laid over it.
+// The catalogue: the models that people ask for by a short name, where their files are, and what
+// they need. models.json is built in; the user's own file is laid over it.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ struct Variant {
   std::string name;  // "q8_0"
   std::string repo;
   std::string revision = "main";
-  std::string format;                    // "gguf" or "safetensors"
-  std::string part;                      // what to pick in the repository (select_files); may be empty
-  std::vector<CatalogueFile> files;      // where known
-  std::optional<uint64_t> size;          // bytes, as published (rounded where only that is known)
-  std::optional<double> bits;            // a weight takes about this many bits
-  std::optional<uint64_t> min_memory;    // bytes, as its publisher states
+  std::string format;                // "gguf" or "safetensors"
+  std::string part;                  // what to pick in the repository (select_files); may be empty
+  std::vector<CatalogueFile> files;  // where known
+  std::optional<uint64_t> size;      // bytes, as published (rounded where only that is known)
+  std::optional<double> bits;        // a weight takes about this many bits
+  std::optional<uint64_t> min_memory;  // bytes, as its publisher states
 };
 
 struct Entry {
@@ -52,7 +52,8 @@ std::string_view name(Fit fit);
 
 class Catalogue {
  public:
-  // The built-in catalogue with `user_file` over it (may not exist). Error: kCorrupt, naming the file.
+  // The built-in catalogue with `user_file` over it (may not exist). Error: kCorrupt, naming the
+  // file.
   static Result<Catalogue> load(const std::string& user_file);
   // A catalogue from JSON text; `what` names it in errors.
   static Result<Catalogue> parse(std::string_view json, std::string_view what);

@@ -23,7 +23,7 @@ Result<std::string> digest(const std::string& path, const EVP_MD* kind, bool git
   if (fd < 0) return error(Code::kUnavailable, "{}: {}", path, std::strerror(errno));
   const std::unique_ptr<EVP_MD_CTX, FreeDigest> context(EVP_MD_CTX_new());
   EVP_DigestInit_ex(context.get(), kind, nullptr);
-  struct stat info{};
+  struct stat info {};
   fstat(fd, &info);
   if (git_header) {
     std::string head = fmt::format("blob {}", info.st_size);

@@ -38,7 +38,11 @@ class Transfer {
  public:
   Transfer(const DownloadJob& job, const Environment& env, const DownloadOptions& options,
            const DownloadProgress& progress, PartialFile* file)
-      : job_(job), env_(env), options_(options), progress_(progress), file_(file),
+      : job_(job),
+        env_(env),
+        options_(options),
+        progress_(progress),
+        file_(file),
         multi_(curl_multi_init()) {}
   ~Transfer() {
     for (Piece& piece : active_) curl_multi_remove_handle(multi_.get(), piece.easy.get());
@@ -68,7 +72,7 @@ class Transfer {
     uint64_t recorded = 0;  // up to here it is in the journal
     bool checked = false;   // status and Content-Range were looked at
     bool body_is_file = false;
-    bool direct = false;    // asked of where the hub had sent us, not of the hub
+    bool direct = false;  // asked of where the hub had sent us, not of the hub
     std::string url;
     Response response;
     HeaderList headers;
@@ -132,9 +136,10 @@ class Transfer {
       uint64_t total = 0;
       if (!parse_content_range(piece.response.header("content-range"), &begin, &total) ||
           begin != piece.range.begin || (total != 0 && total != job_.size)) {
-        fatal_ = error(Code::kCorrupt,
-                       "{}: asked for bytes from {} of {}, the server sends '{}'; try again later", job_.name,
-                       piece.range.begin, job_.size, piece.response.header("content-range"));
+        fatal_ =
+            error(Code::kCorrupt,
+                  "{}: asked for bytes from {} of {}, the server sends '{}'; try again later",
+                  job_.name, piece.range.begin, job_.size, piece.response.header("content-range"));
         return false;
       }
       piece.body_is_file = proven_ = true;
@@ -152,8 +157,9 @@ class Transfer {
     if (!piece.checked && !check(piece)) return false;
     if (!piece.body_is_file) return true;  // the page of an error: thrown away
     if (bytes.size() > piece.range.end - piece.position) {
-      fatal_ = error(Code::kCorrupt, "{}: the server sends more than the {} bytes that the hub states",
-                     job_.name, job_.size);
+      fatal_ =
+          error(Code::kCorrupt, "{}: the server sends more than the {} bytes that the hub states",
+                job_.name, job_.size);
       return false;
     }
     if (Status status = file_->write(piece.position, bytes); !status.ok()) {
@@ -209,7 +215,8 @@ class Transfer {
     const long status = piece.response.status;
     if (piece.body_is_file && piece.position == piece.range.end) return;
     if (ends_early(piece, code)) {
-      fatal_ = error(Code::kCorrupt, "{}: the server has {} bytes of it, the hub states {}; try again later",
+      fatal_ = error(Code::kCorrupt,
+                     "{}: the server has {} bytes of it, the hub states {}; try again later",
                      job_.name, piece.position, job_.size);
       return;
     }
@@ -224,26 +231,32 @@ class Transfer {
     // A signed address that has run out: ask the hub for a new one.
     const bool expired = piece.direct && status >= 400 && status < 500 && status != 429;
     if (expired) direct_url_.clear();
-    if (code == CURLE_OK && status >= 400 && status < 500 && status != 429 && status != 408 && !expired) {
+    if (code == CURLE_OK && status >= 400 && status < 500 && status != 429 && status != 408 &&
+        !expired) {
       fatal_ = status == 404 ? error(Code::kNotFound, "{}: not found on the hub", job_.name)
                              : status_error(piece.response, job_.repo, env_);
       return;
     }
-    if (++failures_ >= options_.retry.attempts) {
-      const Status why = code != CURLE_OK || status < 400 ? transfer_error(code, piece.url)
-                                                          : status_error(piece.response, job_.repo, env_);
-      fatal_ = error(why.code(), "{} ({} of {} of {} are kept; run this again to go on)", why.message(),
-                     human_bytes(file_->done().bytes()), human_bytes(job_.size), job_.name);
+    // Connections that break together are one failure, or four of them would use up the patience.
+    if (Clock::now() < resume_at_) return;
+    if (++failures_ >= options_.attempts) {
+      const Status why = code != CURLE_OK || status < 400
+                             ? transfer_error(code, piece.url)
+                             : status_error(piece.response, job_.repo, env_);
+      fatal_ =
+          error(why.code(), "{} ({} of {} of {} are kept; run this again to go on)", why.message(),
+                human_bytes(file_->done().bytes()), human_bytes(job_.size), job_.name);
       return;
     }
-    resume_at_ = Clock::now() + options_.retry.wait(failures_, piece.response.header("retry-after"));
+    resume_at_ =
+        Clock::now() + options_.retry.wait(failures_, piece.response.header("retry-after"));
   }
 
-  // True for a whole answer that is shorter than the hub stated: no cut, and no use in asking again.
+  // True for a whole answer that is shorter than the hub stated: asking again is of no use.
   static bool ends_early(const Piece& piece, CURLcode code) {
     if (code != CURLE_OK) return false;
-    return piece.response.status == 416 ||
-           (piece.response.status == 200 && piece.body_is_file && !piece.response.header("content-length").empty());
+    return piece.response.status == 416 || (piece.response.status == 200 && piece.body_is_file &&
+                                            !piece.response.header("content-length").empty());
   }
 
   void redirect(const Piece& piece) {
@@ -283,7 +296,8 @@ class Transfer {
 };
 
 // Error kCorrupt: with what was expected and what is there.
-Status verify(const DownloadJob& job, const DownloadOptions& options, const DownloadProgress& progress) {
+Status verify(const DownloadJob& job, const DownloadOptions& options,
+              const DownloadProgress& progress) {
   const std::string path = PartialFile::data_path(job.target);
   const HashProgress seen = [&](uint64_t bytes) {
     if (progress) progress(Phase::kVerifying, bytes);
@@ -292,7 +306,8 @@ Status verify(const DownloadJob& job, const DownloadOptions& options, const Down
   const auto compare = [&](const char* kind, const std::string& expected,
                            const std::string& found) -> Status {
     if (expected == found) return Status();
-    return error(Code::kCorrupt, "{}: its {} is {}, it should be {}; the download was thrown away, try again",
+    return error(Code::kCorrupt,
+                 "{}: its {} is {}, it should be {}; the download was thrown away, try again",
                  job.name, kind, found, expected);
   };
   if (is_hex(job.etag, 64) || !job.sha256.empty()) {

@@ -14,9 +14,10 @@ namespace kapitsa::hub {
 
 struct DownloadOptions {
   RetryPolicy retry;
+  int attempts = 8;  // in a row without a byte between them: about 45 s of outage
   int connections = 4;
-  uint64_t piece = uint64_t{32} << 20;           // bytes a request asks for
-  uint64_t journal_every = uint64_t{4} << 20;    // bytes a kill may cost, a connection
+  uint64_t piece = uint64_t{32} << 20;         // bytes a request asks for
+  uint64_t journal_every = uint64_t{4} << 20;  // bytes a kill may cost, a connection
 };
 
 struct DownloadJob {
@@ -37,9 +38,9 @@ using DownloadProgress = std::function<void(Phase, uint64_t bytes)>;
 // Bytes of `job` that an earlier, unfinished run left.
 uint64_t resumable_bytes(const DownloadJob& job);
 
-// Downloads `job` to `<target>.kapitsa.incomplete` and moves it to `target`. The caller holds the lock
-// on it. Errors: kCorrupt (checksum or size), kExhausted (disk), kUnavailable (network; what arrived is
-// kept), kNotFound, kInvalid (restricted), kCancelled.
+// Downloads `job` to `<target>.kapitsa.incomplete` and moves it to `target`. The caller holds the
+// lock on it. Errors: kCorrupt (checksum or size), kExhausted (disk), kUnavailable (network; what
+// arrived is kept), kNotFound, kInvalid (restricted), kCancelled.
 Status download(const DownloadJob& job, const Environment& env, const DownloadOptions& options,
                 const DownloadProgress& progress);
 

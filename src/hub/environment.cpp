@@ -45,9 +45,11 @@ Environment read_environment(const GetEnv& get) {
     while (endpoint.ends_with('/')) endpoint.pop_back();
     env.endpoint = endpoint;
   }
-  const std::string hf_home = first({or_empty("HF_HOME"), under(or_empty("XDG_CACHE_HOME"), "/huggingface"),
-                                     home + "/.cache/huggingface"});
-  env.cache = first({or_empty("HF_HUB_CACHE"), or_empty("HUGGINGFACE_HUB_CACHE"), hf_home + "/hub"});
+  const std::string hf_home =
+      first({or_empty("HF_HOME"), under(or_empty("XDG_CACHE_HOME"), "/huggingface"),
+             home + "/.cache/huggingface"});
+  env.cache =
+      first({or_empty("HF_HUB_CACHE"), or_empty("HUGGINGFACE_HUB_CACHE"), hf_home + "/hub"});
   env.token = first({or_empty("HF_TOKEN"), or_empty("HUGGING_FACE_HUB_TOKEN")});
   if (env.token.empty() && !is_true(or_empty("HF_HUB_DISABLE_IMPLICIT_TOKEN"))) {
     auto stored = read_file(first({or_empty("HF_TOKEN_PATH"), hf_home + "/token"}), 64 << 10);

@@ -9,10 +9,10 @@ namespace kapitsa::hub {
 
 struct Environment {
   std::string endpoint = "https://huggingface.co";  // HF_ENDPOINT, without a trailing '/'
-  std::string cache;     // HF_HUB_CACHE, $HF_HOME/hub or ~/.cache/huggingface/hub
-  std::string token;     // HF_TOKEN, or the file HF_TOKEN_PATH or $HF_HOME/token; empty: none
-  bool offline = false;  // HF_HUB_OFFLINE
-  int timeout_s = 10;    // HF_HUB_ETAG_TIMEOUT: to connect, and for an answer about a file
+  std::string cache;           // HF_HUB_CACHE, $HF_HOME/hub or ~/.cache/huggingface/hub
+  std::string token;           // HF_TOKEN, or the file HF_TOKEN_PATH or $HF_HOME/token; empty: none
+  bool offline = false;        // HF_HUB_OFFLINE
+  int timeout_s = 10;          // HF_HUB_ETAG_TIMEOUT: to connect, and for an answer about a file
   std::string user_catalogue;  // ~/.config/kapitsa/models.json (XDG_CONFIG_HOME)
 };
 

@@ -10,8 +10,8 @@ namespace kapitsa::hub {
 
 class FileLock {
  public:
-  // Waits for the lock on `path`, creating it and its folder. `waiting` is called about five times a
-  // second while another process holds it; false gives up with kCancelled.
+  // Waits for the lock on `path`, creating it and its folder. `waiting` is called about five times
+  // a second while another process holds it; false gives up with kCancelled.
   static Result<FileLock> acquire(const std::string& path, const std::function<bool()>& waiting);
 
   FileLock(FileLock&& other) noexcept : fd_(other.fd_) { other.fd_ = -1; }

@@ -31,8 +31,8 @@ Status make_parent(const std::string& path) {
   std::error_code code;
   fs::create_directories(fs::path(path).parent_path(), code);
   if (!code) return Status();
-  return error(Code::kUnavailable, "{}: the folder cannot be made: {}", fs::path(path).parent_path().string(),
-               code.message());
+  return error(Code::kUnavailable, "{}: the folder cannot be made: {}",
+               fs::path(path).parent_path().string(), code.message());
 }
 
 }  // namespace
@@ -47,32 +47,38 @@ std::string HfCache::blob(const std::string& repo, const std::string& etag) cons
 }
 
 std::string HfCache::lock(const std::string& repo, const std::string& etag) const {
-  return root_ + "/.locks/" + fs::path(repo_folder(repo)).filename().string() + "/" + etag + ".lock";
+  return root_ + "/.locks/" + fs::path(repo_folder(repo)).filename().string() + "/" + etag +
+         ".lock";
 }
 
 std::string HfCache::snapshot(const std::string& repo, const std::string& commit) const {
   return repo_folder(repo) + "/snapshots/" + commit;
 }
 
-std::optional<std::string> HfCache::commit_of(const std::string& repo, const std::string& revision) const {
+std::optional<std::string> HfCache::commit_of(const std::string& repo,
+                                              const std::string& revision) const {
   if (!valid_repo(repo) || !valid_revision(revision)) return std::nullopt;
   if (is_hex(revision, 40)) return revision;
   auto text = read_file(repo_folder(repo) + "/refs/" + revision, 4096);
   if (!text.ok()) return std::nullopt;
   std::string commit = *std::move(text);
-  while (!commit.empty() && std::isspace(static_cast<unsigned char>(commit.back()))) commit.pop_back();
+  while (!commit.empty() && std::isspace(static_cast<unsigned char>(commit.back())))
+    commit.pop_back();
   if (!is_hex(commit, 40)) return std::nullopt;
   return commit;
 }
 
-std::vector<std::string> HfCache::files_of(const std::string& repo, const std::string& commit) const {
+std::vector<std::string> HfCache::files_of(const std::string& repo,
+                                           const std::string& commit) const {
   std::vector<std::string> files;
   const std::string folder = snapshot(repo, commit);
   std::error_code code;
-  for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end; at.increment(code)) {
+  for (fs::recursive_directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code)) {
     std::error_code broken;
     // A link whose blob is missing does not count.
-    if (at->is_regular_file(broken)) files.push_back(at->path().lexically_relative(folder).generic_string());
+    if (at->is_regular_file(broken))
+      files.push_back(at->path().lexically_relative(folder).generic_string());
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -101,7 +107,8 @@ Status HfCache::link(const std::string& repo, const std::string& commit, const s
   std::error_code code;
   if (fs::is_regular_file(path, code)) return Status();
   fs::remove(path, code);
-  const fs::path target = fs::path(blob(repo, etag)).lexically_relative(fs::path(path).parent_path());
+  const fs::path target =
+      fs::path(blob(repo, etag)).lexically_relative(fs::path(path).parent_path());
   fs::create_symlink(target, path, code);
   // A disk without links (exFAT): the file itself moves into the snapshot, as other tools do there.
   if (code) fs::rename(blob(repo, etag), path, code);
@@ -125,8 +132,9 @@ Status HfCache::write_ref(const std::string& repo, const std::string& revision,
 Result<uint64_t> free_space(const std::string& path) {
   fs::path at = fs::path(path).lexically_normal();
   std::error_code code;
-  while (!fs::exists(at, code) && at.has_parent_path() && at != at.parent_path()) at = at.parent_path();
-  struct statvfs info{};
+  while (!fs::exists(at, code) && at.has_parent_path() && at != at.parent_path())
+    at = at.parent_path();
+  struct statvfs info {};
   if (statvfs(at.empty() ? "." : at.c_str(), &info) != 0) {
     return error(Code::kUnavailable, "{}: {}", path, std::strerror(errno));
   }

@@ -1,5 +1,5 @@
-// The Hugging Face cache on disk: <cache>/models--org--name/{blobs,refs,snapshots}. What other tools
-// downloaded is found here, and what is downloaded here is found by them.
+// The Hugging Face cache on disk: <cache>/models--org--name/{blobs,refs,snapshots}. What other
+// tools downloaded is found here, and what is downloaded here is found by them.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,15 @@ class HfCache {
   // Makes snapshot/<commit>/<file> point to the blob `etag`; a no-op where it is there.
   Status link(const std::string& repo, const std::string& commit, const std::string& file,
               const std::string& etag) const;
-  Status write_ref(const std::string& repo, const std::string& revision, const std::string& commit) const;
+  Status write_ref(const std::string& repo, const std::string& revision,
+                   const std::string& commit) const;
 
   struct Removed {
     std::vector<std::string> files;
     uint64_t bytes = 0;  // freed on the disk
   };
-  // Removes `files` of `repo` from every snapshot (all of the repository where `files` is empty), and
-  // the blobs that no other snapshot uses. Nothing outside the repository's folder is touched.
+  // Removes `files` of `repo` from every snapshot (all of the repository where `files` is empty),
+  // and the blobs that no other snapshot uses. Nothing outside the repository's folder is touched.
   Result<Removed> remove(const std::string& repo, const std::vector<std::string>& files) const;
 
  private:

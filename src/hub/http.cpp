@@ -35,7 +35,8 @@ size_t on_header(char* data, size_t, size_t size, void* user) {
     response->headers.clear();  // of a "100 Continue" or a proxy's answer
   } else if (const size_t colon = line.find(':'); colon != line.npos) {
     std::string_view value = line.substr(colon + 1);
-    while (!value.empty() && (value.front() == ' ' || value.front() == '\t')) value.remove_prefix(1);
+    while (!value.empty() && (value.front() == ' ' || value.front() == '\t'))
+      value.remove_prefix(1);
     // A hostile server may send headers for ever.
     if (response->headers.size() < 200) response->headers[to_lower(line.substr(0, colon))] = value;
   }
@@ -85,7 +86,8 @@ Status exchange(const std::string& url, bool head, const Environment& env, size_
 
 std::chrono::milliseconds RetryPolicy::wait(int failures, const std::string& retry_after) const {
   int seconds = 0;
-  const auto parsed = std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
+  const auto parsed =
+      std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
   if (parsed.ec == std::errc() && seconds >= 0) {
     return std::chrono::seconds(std::min(seconds, 60));
   }
@@ -97,10 +99,11 @@ Result<HeaderList> prepare(CURL* easy, const std::string& url, const Environment
                            Response* response) {
   static std::once_flag once;
   std::call_once(once, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+  const auto home = origin(env.endpoint);
+  if (!home.ok()) return home.status().in("HF_ENDPOINT");
   KAPITSA_ASSIGN(const std::string target, origin(url));
-  KAPITSA_ASSIGN(const std::string home, origin(env.endpoint));
   HeaderList headers(curl_slist_append(nullptr, "Accept-Encoding: identity"));
-  if (!env.token.empty() && target == home) {
+  if (!env.token.empty() && target == *home) {
     curl_slist_append(headers.get(), ("Authorization: Bearer " + env.token).c_str());
   }
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
@@ -122,18 +125,20 @@ Status transfer_error(CURLcode code, const std::string& url) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return error(Code::kUnavailable,
-                   "{}: no such host is known here; check the network, or set HF_ENDPOINT to a mirror",
-                   host);
+      return error(
+          Code::kUnavailable,
+          "{}: no such host is known here; check the network, or set HF_ENDPOINT to a mirror",
+          host);
     case CURLE_COULDNT_CONNECT:
-      return error(Code::kUnavailable,
-                   "{}: cannot connect; check the network and the proxy settings (HTTPS_PROXY), or set "
-                   "HF_ENDPOINT to a mirror",
-                   host);
+      return error(
+          Code::kUnavailable,
+          "{}: cannot connect; check the network and the proxy settings (HTTPS_PROXY), or set "
+          "HF_ENDPOINT to a mirror",
+          host);
     case CURLE_OPERATION_TIMEDOUT:
-      return error(Code::kUnavailable,
-                   "{}: no answer in time; check the network, or raise HF_HUB_ETAG_TIMEOUT (seconds)",
-                   host);
+      return error(
+          Code::kUnavailable,
+          "{}: no answer in time; check the network, or raise HF_HUB_ETAG_TIMEOUT (seconds)", host);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CACERT_BADFILE:
@@ -162,16 +167,17 @@ Status status_error(const Response& response, const std::string& what, const Env
   }
   // The hub hides private repositories and missing ones behind the same 401.
   if (response.status == 401) {
-    return error(Code::kNotFound,
-                 "{}: not found, or private; check the name at {}/{}, or {} a token that may read it", what,
-                 env.endpoint, what, known ? "check that HF_TOKEN holds" : "set HF_TOKEN to");
+    return error(
+        Code::kNotFound,
+        "{}: not found, or private; check the name at {}/{}, or {} a token that may read it", what,
+        env.endpoint, what, known ? "check that HF_TOKEN holds" : "set HF_TOKEN to");
   }
   if (response.status == 404) {
-    return error(Code::kNotFound, "{}: not found; check the name at {}/{}", what, env.endpoint, what);
+    return error(Code::kNotFound, "{}: not found; check the name at {}/{}", what, env.endpoint,
+                 what);
   }
   if (response.status == 429) {
-    return error(Code::kUnavailable,
-                 "{}: the hub asks to slow down (429); try again later{}", what,
+    return error(Code::kUnavailable, "{}: the hub asks to slow down (429); try again later{}", what,
                  known ? "" : ", or set HF_TOKEN: known users may ask more often");
   }
   return error(Code::kUnavailable, "{}: {} answered {}; try again later", what, env.endpoint,

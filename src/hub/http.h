@@ -30,8 +30,8 @@ struct Response {
 };
 
 struct RetryPolicy {
-  int attempts = 6;                         // in a row, without a byte of progress between them
-  std::chrono::milliseconds backoff{500};   // doubles each time, up to 16 s
+  int attempts = 6;
+  std::chrono::milliseconds backoff{500};  // doubles each time, up to 16 s
   const std::atomic<bool>* cancel = nullptr;
 
   // How long to wait after failure number `failures` (from 1); a server's Retry-After goes before.
@@ -60,8 +60,9 @@ Status transfer_error(CURLcode code, const std::string& url);
 Status status_error(const Response& response, const std::string& what, const Environment& env);
 
 // GET or HEAD with retries on cuts, 429 and 5xx. Redirects within the origin are followed; one that
-// leads elsewhere is returned as it is to HEAD, and followed without the token by GET. Headers of the
-// answers on the way are kept where later ones do not repeat them. The body may have `limit` bytes.
+// leads elsewhere is returned as it is to HEAD, and followed without the token by GET. Headers of
+// the answers on the way are kept where later ones do not repeat them. The body may have `limit`
+// bytes.
 Result<Response> request(const std::string& url, bool head, const Environment& env,
                          const RetryPolicy& retry, size_t limit = size_t{64} << 20);
 

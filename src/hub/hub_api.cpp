@@ -18,7 +18,8 @@ std::optional<uint64_t> number(const std::string& text) {
 
 std::string plain_etag(std::string etag) {
   if (etag.starts_with("W/")) etag.erase(0, 2);
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') etag = etag.substr(1, etag.size() - 2);
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"')
+    etag = etag.substr(1, etag.size() - 2);
   return etag;
 }
 
@@ -45,10 +46,12 @@ Result<Listing> parse_listing(std::string_view text, const std::string& repo) {
     RemoteFile file;
     file.name = text_at(sibling, "rfilename");
     if (!valid_file(file.name)) {
-      return error(Code::kCorrupt, "{}: the hub names a file '{}', which leaves its folder; refused", repo,
+      return error(Code::kCorrupt,
+                   "{}: the hub names a file '{}', which leaves its folder; refused", repo,
                    file.name);
     }
-    if (const auto size = sibling.find("size"); size != sibling.end() && size->is_number_unsigned()) {
+    if (const auto size = sibling.find("size");
+        size != sibling.end() && size->is_number_unsigned()) {
       file.size = size->get<uint64_t>();
     }
     if (const auto lfs = sibling.find("lfs"); lfs != sibling.end() && lfs->is_object()) {
@@ -83,35 +86,36 @@ Result<FileMetadata> file_metadata(const std::string& repo, const std::string& r
   KAPITSA_ASSIGN(const Response response, request(url, true, env, retry));
   const std::string place = fmt::format("{}/{}", repo, file.name);
   if (response.status >= 400) {
-    return response.status == 404
-               ? error(Code::kNotFound, "{}: not found; see {}/{}/tree/{}", place, env.endpoint, repo,
-                       revision)
-               : status_error(response, repo, env);
+    return response.status == 404 ? error(Code::kNotFound, "{}: not found; see {}/{}/tree/{}",
+                                          place, env.endpoint, repo, revision)
+                                  : status_error(response, repo, env);
   }
   FileMetadata metadata;
   metadata.commit = response.header("x-repo-commit");
   if (!is_hex(metadata.commit, 40)) {
     return error(Code::kCorrupt,
-                 "{}: the answer names no commit (X-Repo-Commit); is {} really a Hugging Face hub?", place,
-                 env.endpoint);
+                 "{}: the answer names no commit (X-Repo-Commit); is {} really a Hugging Face hub?",
+                 place, env.endpoint);
   }
   const std::string linked_etag = response.header("x-linked-etag");
   metadata.etag = plain_etag(linked_etag.empty() ? response.header("etag") : linked_etag);
   if (!valid_etag(metadata.etag)) {
-    return error(Code::kCorrupt, "{}: the hub's checksum (ETag) '{}' is not one", place, metadata.etag);
+    return error(Code::kCorrupt, "{}: the hub's checksum (ETag) '{}' is not one", place,
+                 metadata.etag);
   }
   std::optional<uint64_t> size = number(response.header("x-linked-size"));
   if (!size && response.status < 300) size = number(response.header("content-length"));
   if (!size) size = file.size;
   if (!size) return error(Code::kCorrupt, "{}: the hub does not say how large it is", place);
   if (file.size && *file.size != *size) {
-    return error(Code::kCorrupt, "{}: the hub lists it with {} bytes and serves it with {}; try again later",
-                 place, *file.size, *size);
+    return error(Code::kCorrupt,
+                 "{}: the hub lists it with {} bytes and serves it with {}; try again later", place,
+                 *file.size, *size);
   }
   if (!file.sha256.empty() && is_hex(metadata.etag, 64) && file.sha256 != metadata.etag) {
     return error(Code::kCorrupt,
-                 "{}: the hub lists it with SHA-256 {} and serves it with {}; try again later", place,
-                 file.sha256, metadata.etag);
+                 "{}: the hub lists it with SHA-256 {} and serves it with {}; try again later",
+                 place, file.sha256, metadata.etag);
   }
   metadata.size = *size;
   return metadata;

@@ -29,7 +29,8 @@ struct FileMetadata {
   uint64_t size = 0;
 };
 
-// GET api/models/<repo>/revision/<revision>. Errors: kNotFound, kInvalid (restricted), kUnavailable.
+// GET api/models/<repo>/revision/<revision>. Errors: kNotFound, kInvalid (restricted),
+// kUnavailable.
 Result<Listing> list_files(const std::string& repo, const std::string& revision,
                            const Environment& env, const RetryPolicy& retry);
 // The answer's text as a Listing; refuses file names that leave their folder.

@@ -10,7 +10,9 @@ bool word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
 }
 
-bool edge(char c) { return c == '-' || c == '.'; }
+bool edge(char c) {
+  return c == '-' || c == '.';
+}
 
 bool valid_repo_part(std::string_view part) {
   return !part.empty() && part.size() <= 96 && std::all_of(part.begin(), part.end(), word) &&
@@ -76,7 +78,8 @@ Result<HubId> parse_hub_id(std::string_view text) {
     id.part = text.substr(colon + 1);
     text = text.substr(0, colon);
     if (!valid_file(id.part)) {
-      return error(Code::kInvalid, "{}: what follows ':' must be a variant or a file's name", whole);
+      return error(Code::kInvalid, "{}: what follows ':' must be a variant or a file's name",
+                   whole);
     }
   }
   if (const size_t at = text.find('@'); at != text.npos) {

@@ -1,5 +1,5 @@
-// Names on the hub: repositories, revisions and the files in them. Everything that becomes a part of
-// a path or a URL passes through here first, because the hub's answers are foreign bytes too.
+// Names on the hub: repositories, revisions and the files in them. Everything that becomes a part
+// of a path or a URL passes through here first, because the hub's answers are foreign bytes too.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ struct HubId {
 // Parses a hub id; a leading "https://huggingface.co/" or "hf.co/" is accepted. Error: kInvalid.
 Result<HubId> parse_hub_id(std::string_view text);
 
-// True if `repo` is "org/name" as the hub allows it: letters, digits, '-', '_', '.', no "--" or "..".
+// True if `repo` is "org/name" as the hub allows it: letters, digits, '-', '_', '.', no "--" or
+// "..".
 bool valid_repo(std::string_view repo);
 // True if `file` is a relative path that stays inside its folder, without control characters.
 bool valid_file(std::string_view file);

@@ -20,7 +20,8 @@ namespace {
 uint64_t limit_in(const char* path) {
   auto text = read_file(path, 4096);
   uint64_t bytes = 0;
-  if (text.ok() && std::from_chars(text->data(), text->data() + text->size(), bytes).ec == std::errc() &&
+  if (text.ok() &&
+      std::from_chars(text->data(), text->data() + text->size(), bytes).ec == std::errc() &&
       bytes > 0) {
     return bytes;
   }

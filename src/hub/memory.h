@@ -6,7 +6,8 @@
 
 namespace kapitsa::hub {
 
-// Physical memory in bytes, or the control group's limit where that is lower; 0 if the OS won't say.
+// Physical memory in bytes, or the control group's limit where that is lower; 0 if the OS won't
+// say.
 uint64_t physical_memory();
 
 // "145 MB", "25.1 GB": decimal units, three digits.

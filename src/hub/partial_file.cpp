@@ -18,10 +18,11 @@ namespace {
 Status write_error(const std::string& path, uint64_t needed) {
   if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
     return error(Code::kExhausted,
-                 "{}: {} after {} ({}); free room there or set HF_HOME to another disk, then run this again: "
+                 "{}: {} after {} ({}); free room there or set HF_HOME to another disk, then run "
+                 "this again: "
                  "what arrived is kept",
-                 path, errno == EFBIG ? "file size limit reached" : "the disk is full", human_bytes(needed),
-                 std::strerror(errno));
+                 path, errno == EFBIG ? "file size limit reached" : "the disk is full",
+                 human_bytes(needed), std::strerror(errno));
   }
   return error(Code::kUnavailable, "{}: {}", path, std::strerror(errno));
 }
@@ -29,7 +30,7 @@ Status write_error(const std::string& path, uint64_t needed) {
 }  // namespace
 
 RangeSet PartialFile::left_over(const std::string& target, uint64_t size, const std::string& etag) {
-  struct stat info{};
+  struct stat info {};
   if (stat(data_path(target).c_str(), &info) != 0) return {};
   auto text = read_file(journal_path(target));
   if (!text.ok()) return {};
@@ -46,7 +47,8 @@ RangeSet PartialFile::left_over(const std::string& target, uint64_t size, const 
   return inside;
 }
 
-Result<PartialFile> PartialFile::open(const std::string& target, uint64_t size, const std::string& etag) {
+Result<PartialFile> PartialFile::open(const std::string& target, uint64_t size,
+                                      const std::string& etag) {
   PartialFile file;
   file.target_ = target;
   file.etag_ = etag;
@@ -93,8 +95,8 @@ Status PartialFile::record(ByteRange range) {
   if (range.begin >= range.end) return Status();
   done_.add(range);
   const std::string line = fmt::format("{} {}\n", range.begin, range.end);
-  // One write a line, so that a kill leaves at most one torn line at the end. Where even that does not
-  // fit on the disk, the bytes are merely fetched again.
+  // One write a line, so that a kill leaves at most one torn line at the end. Where even that does
+  // not fit on the disk, the bytes are merely fetched again.
   if (::write(journal_, line.data(), line.size()) < 0 && errno != ENOSPC && errno != EDQUOT) {
     return write_error(journal_path(target_), done_.bytes());
   }

@@ -19,8 +19,10 @@ class PartialFile {
   // What an earlier run left of this very file, without opening anything for writing.
   static RangeSet left_over(const std::string& target, uint64_t size, const std::string& etag);
 
-  // Opens or creates both files; `done()` holds what an earlier run left. Errors: kUnavailable, kExhausted.
-  static Result<PartialFile> open(const std::string& target, uint64_t size, const std::string& etag);
+  // Opens or creates both files; `done()` holds what an earlier run left. Errors: kUnavailable,
+  // kExhausted.
+  static Result<PartialFile> open(const std::string& target, uint64_t size,
+                                  const std::string& etag);
 
   PartialFile(PartialFile&& other) noexcept;
   PartialFile& operator=(PartialFile&&) = delete;

@@ -20,7 +20,8 @@ int columns_of(std::FILE* out) {
 
 std::string clock_text(double seconds) {
   const auto total = static_cast<uint64_t>(std::clamp(seconds, 0.0, 359999.0));
-  if (total >= 3600) return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
+  if (total >= 3600)
+    return fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
   return fmt::format("{}:{:02}", total / 60, total % 60);
 }
 
@@ -53,8 +54,9 @@ void ProgressBar::show(const PullProgress& progress) {
 }
 
 void ProgressBar::draw(const PullProgress& progress, Clock::time_point) {
-  const double share =
-      progress.total == 0 ? 1 : static_cast<double>(progress.done) / static_cast<double>(progress.total);
+  const double share = progress.total == 0 ? 1
+                                           : static_cast<double>(progress.done) /
+                                                 static_cast<double>(progress.total);
   std::string right = fmt::format("{}/{}", human_bytes(progress.done), human_bytes(progress.total));
   if (progress.phase == Phase::kVerifying) {
     right += "  verifying";
@@ -63,7 +65,8 @@ void ProgressBar::draw(const PullProgress& progress, Clock::time_point) {
   } else if (rate_ > 0) {
     right += fmt::format("  {}/s", human_bytes(static_cast<uint64_t>(rate_)));
     if (progress.done < progress.total) {
-      right += fmt::format("  {} left", clock_text(static_cast<double>(progress.total - progress.done) / rate_));
+      right += fmt::format("  {} left",
+                           clock_text(static_cast<double>(progress.total - progress.done) / rate_));
     }
   }
   const std::string left = fmt::format("{} {:3}%", title_, static_cast<int>(share * 100));

@@ -11,7 +11,8 @@ namespace kapitsa::hub {
 
 class ProgressBar {
  public:
-  // `title` stands before the bar. Writes to `out`; `terminal` chooses the form (isatty(fileno(out))).
+  // `title` stands before the bar. Writes to `out`; `terminal` chooses the form
+  // (isatty(fileno(out))).
   ProgressBar(std::string title, std::FILE* out, bool terminal);
   // The same on stderr.
   explicit ProgressBar(std::string title);

@@ -56,7 +56,8 @@ RangeSet parse_journal(std::string_view text, uint64_t size, const std::string& 
   const std::string head = journal_head(size, etag);
   if (!text.starts_with(head)) return set;
   text.remove_prefix(head.size());
-  for (size_t line_end; (line_end = text.find('\n')) != text.npos; text.remove_prefix(line_end + 1)) {
+  for (size_t line_end; (line_end = text.find('\n')) != text.npos;
+       text.remove_prefix(line_end + 1)) {
     const std::string_view line = text.substr(0, line_end);
     ByteRange range;
     const char* const stop = line.data() + line.size();

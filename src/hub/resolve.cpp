@@ -33,9 +33,10 @@ bool folder_is_whole(const std::string& folder) {
   for (const auto& [tensor, shard] : (*json)["weight_map"].items()) {
     if (shard.is_string()) shards.insert(shard.get<std::string>());
   }
-  return !shards.empty() && std::all_of(shards.begin(), shards.end(), [&](const std::string& shard) {
-    return valid_file(shard) && fs::is_regular_file(folder + "/" + shard, code);
-  });
+  return !shards.empty() &&
+         std::all_of(shards.begin(), shards.end(), [&](const std::string& shard) {
+           return valid_file(shard) && fs::is_regular_file(folder + "/" + shard, code);
+         });
 }
 
 // "-00001-of-00003.gguf" says how many parts there are; all must be here.
@@ -55,7 +56,8 @@ Result<ModelFiles> as_model(const std::string& folder, const std::vector<std::st
   ModelFiles model;
   for (const std::string& file : files) {
     if (!is_model_gguf(file)) continue;
-    if (!parts_are_whole(files)) return error(Code::kNotFound, "{}: parts of {} are missing", folder, file);
+    if (!parts_are_whole(files))
+      return error(Code::kNotFound, "{}: parts of {} are missing", folder, file);
     model.path = folder + "/" + file;
     return model;
   }
@@ -78,19 +80,23 @@ Result<ModelFiles> from_path(const std::string& path) {
     return from_path(folder.empty() ? "." : folder);
   }
   model.folder = true;
-  if (model.name.empty() || model.name == ".") model.name = fs::weakly_canonical(path, code).filename().string();
+  if (model.name.empty() || model.name == ".")
+    model.name = fs::weakly_canonical(path, code).filename().string();
   if (fs::is_regular_file(path + "/config.json", code)) return model;
   std::vector<std::string> files;
   for (fs::directory_iterator at(path, code), end; !code && at != end; at.increment(code)) {
-    if (is_model_gguf(at->path().filename().string())) files.push_back(at->path().filename().string());
+    if (is_model_gguf(at->path().filename().string()))
+      files.push_back(at->path().filename().string());
   }
   std::sort(files.begin(), files.end());
   if (files.empty()) {
-    return error(Code::kNotFound, "{}: this folder has neither a config.json nor a GGUF file", path);
+    return error(Code::kNotFound, "{}: this folder has neither a config.json nor a GGUF file",
+                 path);
   }
   if (files.size() > 1 && select_files(files, files.front(), path)->size() != files.size()) {
-    return error(Code::kInvalid, "{}: this folder has several GGUF files; name one, for example {}/{}", path,
-                 path, files.front());
+    return error(Code::kInvalid,
+                 "{}: this folder has several GGUF files; name one, for example {}/{}", path, path,
+                 files.front());
   }
   model.path = path + "/" + files.front();
   model.folder = false;
@@ -99,9 +105,10 @@ Result<ModelFiles> from_path(const std::string& path) {
 
 bool looks_like_path(std::string_view model) {
   const std::string lower = to_lower(model);
-  return model.starts_with("/") || model.starts_with("./") || model.starts_with("../") || model == "." ||
-         model == ".." || model.starts_with("~") ||
-         (lower.ends_with(".gguf") && model.find(':') == model.npos) || lower.ends_with(".safetensors");
+  return model.starts_with("/") || model.starts_with("./") || model.starts_with("../") ||
+         model == "." || model == ".." || model.starts_with("~") ||
+         (lower.ends_with(".gguf") && model.find(':') == model.npos) ||
+         lower.ends_with(".safetensors");
 }
 
 }  // namespace
@@ -116,7 +123,8 @@ Result<Target> target_of(std::string_view model, const Catalogue& catalogue) {
     if (target.entry == nullptr) {
       const std::string near = catalogue.suggest(alias);
       return error(Code::kNotFound,
-                   "'{}' is no model that I know{}; name an alias (see `kapitsa list`), a GGUF file, a folder, or "
+                   "'{}' is no model that I know{}; name an alias (see `kapitsa list`), a GGUF "
+                   "file, a folder, or "
                    "a hub id such as org/name",
                    model, near.empty() ? "" : "; did you mean '" + near + "'?");
     }
@@ -126,9 +134,11 @@ Result<Target> target_of(std::string_view model, const Catalogue& catalogue) {
       for (const Variant& variant : target.entry->variants) {
         names += (names.empty() ? "" : ", ") + variant.name;
       }
-      return error(Code::kNotFound, "'{}' has no variant '{}'; there are: {}", target.entry->name(), wanted, names);
+      return error(Code::kNotFound, "'{}' has no variant '{}'; there are: {}", target.entry->name(),
+                   wanted, names);
     }
-    target.request = {target.variant->repo, target.variant->revision, target.variant->part, target.variant->files};
+    target.request = {target.variant->repo, target.variant->revision, target.variant->part,
+                      target.variant->files};
     return target;
   }
   KAPITSA_ASSIGN(const HubId id, parse_hub_id(model));
@@ -141,7 +151,8 @@ Result<ModelFiles> find_local(const Target& target, const Environment& env) {
   const HfCache cache(env.cache);
   const PullRequest& request = target.request;
   std::vector<std::string> commits;
-  if (const auto commit = cache.commit_of(request.repo, request.revision)) commits.push_back(*commit);
+  if (const auto commit = cache.commit_of(request.repo, request.revision))
+    commits.push_back(*commit);
   // Without a name for it, any snapshot will do where the branch is the usual one.
   if (request.revision == "main") {
     for (const std::string& commit : cache.snapshots(request.repo)) commits.push_back(commit);
@@ -175,7 +186,8 @@ Result<ModelFiles> resolve(std::string_view model, Download download, const Envi
   std::error_code code;
   const std::string path(model);
   if (model.empty()) return error(Code::kInvalid, "no model was named");
-  if (path.find('\0') != path.npos) return error(Code::kInvalid, "a model's name has no zero bytes");
+  if (path.find('\0') != path.npos)
+    return error(Code::kInvalid, "a model's name has no zero bytes");
   const bool exists = fs::exists(path, code);
   if (exists && (looks_like_path(model) || model.find('/') != model.npos)) return from_path(path);
   if (looks_like_path(model)) return error(Code::kNotFound, "{}: no such file or folder", path);

@@ -14,7 +14,8 @@ std::string base_name(std::string_view file) {
 }
 
 bool digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // The name without ".gguf" and "-00001-of-00003".
@@ -23,7 +24,8 @@ std::string stem(std::string_view file) {
   constexpr size_t kSplit = 15;
   if (file.size() > kSplit) {
     const std::string_view end = file.substr(file.size() - kSplit);
-    if (end[0] == '-' && digits(end.substr(1, 5)) && end.substr(6, 4) == "-of-" && digits(end.substr(10))) {
+    if (end[0] == '-' && digits(end.substr(1, 5)) && end.substr(6, 4) == "-of-" &&
+        digits(end.substr(10))) {
       file.remove_suffix(kSplit);
     }
   }
@@ -43,11 +45,12 @@ bool is_quantisation(std::string_view text) {
 }
 
 // Every part of the (perhaps split) GGUF file that `file` belongs to, in order.
-std::vector<std::string> with_siblings(const std::vector<std::string>& files, const std::string& file) {
+std::vector<std::string> with_siblings(const std::vector<std::string>& files,
+                                       const std::string& file) {
   std::vector<std::string> parts;
   for (const std::string& other : files) {
-    if (other == file || (is_model_gguf(other) && is_model_gguf(file) && stem(other) == stem(file) &&
-                          stem(file).size() + 5 != file.size())) {
+    if (other == file || (is_model_gguf(other) && is_model_gguf(file) &&
+                          stem(other) == stem(file) && stem(file).size() + 5 != file.size())) {
       parts.push_back(other);
     }
   }
@@ -57,11 +60,21 @@ std::vector<std::string> with_siblings(const std::vector<std::string>& files, co
 
 // True for what a folder of safetensors needs beside its weights.
 bool is_companion(std::string_view file) {
-  constexpr std::string_view kNames[] = {
-      "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json",
-      "tokenizer.model", "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt",
-      "chat_template.jinja", "chat_template.json", "model.safetensors.index.json",
-      "preprocessor_config.json", "hf_quant_config.json", "quantization_config.json"};
+  constexpr std::string_view kNames[] = {"config.json",
+                                         "generation_config.json",
+                                         "tokenizer.json",
+                                         "tokenizer_config.json",
+                                         "tokenizer.model",
+                                         "special_tokens_map.json",
+                                         "added_tokens.json",
+                                         "vocab.json",
+                                         "merges.txt",
+                                         "chat_template.jinja",
+                                         "chat_template.json",
+                                         "model.safetensors.index.json",
+                                         "preprocessor_config.json",
+                                         "hf_quant_config.json",
+                                         "quantization_config.json"};
   return std::find(std::begin(kNames), std::end(kNames), file) != std::end(kNames);
 }
 
@@ -86,7 +99,8 @@ std::string names_of(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     if (!is_model_gguf(file)) continue;
     if (++shown > 12) return names + ", ...";
-    names += (names.empty() ? "" : ", ") + (quantisation_of(file).empty() ? file : quantisation_of(file));
+    names += (names.empty() ? "" : ", ") +
+             (quantisation_of(file).empty() ? file : quantisation_of(file));
   }
   return names;
 }
@@ -95,7 +109,8 @@ std::string names_of(const std::vector<std::string>& files) {
 
 bool is_model_gguf(std::string_view file) {
   const std::string name = to_lower(base_name(file));
-  return name.ends_with(".gguf") && name.find("mmproj") == name.npos && name.find("imatrix") == name.npos;
+  return name.ends_with(".gguf") && name.find("mmproj") == name.npos &&
+         name.find("imatrix") == name.npos;
 }
 
 std::string quantisation_of(std::string_view file) {
@@ -117,12 +132,14 @@ Result<std::vector<std::string>> select_files(const std::vector<std::string>& fi
     }
     const std::string wanted = to_lower(part);
     for (const std::string& file : files) {
-      if (is_model_gguf(file) && to_lower(quantisation_of(file)) == wanted) return with_siblings(files, file);
+      if (is_model_gguf(file) && to_lower(quantisation_of(file)) == wanted)
+        return with_siblings(files, file);
     }
     // "Q4_K_M" where only "UD-Q4_K_M" is there, and the other way round.
     for (const std::string& file : files) {
       const std::string quantisation = to_lower(quantisation_of(file));
-      if (is_model_gguf(file) && (quantisation == "ud-" + wanted || "ud-" + quantisation == wanted)) {
+      if (is_model_gguf(file) &&
+          (quantisation == "ud-" + wanted || "ud-" + quantisation == wanted)) {
         return with_siblings(files, file);
       }
     }
@@ -132,8 +149,8 @@ Result<std::vector<std::string>> select_files(const std::vector<std::string>& fi
   }
   if (auto folder = folder_files(files); !folder.empty()) return folder;
   for (const std::string_view quantisation :
-       {"Q4_K_M", "UD-Q4_K_XL", "UD-Q4_K_M", "Q4_K_S", "Q4_K", "Q5_K_M", "Q4_1", "Q4_0", "Q8_0", "Q6_K",
-        "BF16", "F16"}) {
+       {"Q4_K_M", "UD-Q4_K_XL", "UD-Q4_K_M", "Q4_K_S", "Q4_K", "Q5_K_M", "Q4_1", "Q4_0", "Q8_0",
+        "Q6_K", "BF16", "F16"}) {
     for (const std::string& file : files) {
       if (quantisation_of(file) == quantisation) return with_siblings(files, file);
     }
@@ -141,8 +158,10 @@ Result<std::vector<std::string>> select_files(const std::vector<std::string>& fi
   for (const std::string& file : files) {
     if (is_model_gguf(file)) return with_siblings(files, file);
   }
-  return error(Code::kNotFound,
-               "{}: holds neither a GGUF file nor safetensors with a config.json; nothing here to run", repo);
+  return error(
+      Code::kNotFound,
+      "{}: holds neither a GGUF file nor safetensors with a config.json; nothing here to run",
+      repo);
 }
 
 }  // namespace kapitsa::hub

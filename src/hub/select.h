@@ -10,7 +10,8 @@
 namespace kapitsa::hub {
 
 // Picks from `files` (all names in the repository):
-// - `part` empty: the weights in safetensors with their configuration and tokenizer, or else the GGUF
+// - `part` empty: the weights in safetensors with their configuration and tokenizer, or else the
+// GGUF
 //   file in the quantisation that most people want (Q4_K_M first);
 // - `part` a file's name: that file, with its siblings where it is split ("-00001-of-00003");
 // - `part` a quantisation ("Q8_0", any case): the GGUF file of that quantisation.

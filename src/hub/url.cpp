@@ -71,8 +71,12 @@ Result<std::string> redirect_target(const std::string& base, const std::string& 
   return target;
 }
 
-std::string escape_path(std::string_view path) { return escaped(path, true); }
+std::string escape_path(std::string_view path) {
+  return escaped(path, true);
+}
 
-std::string escape_segment(std::string_view segment) { return escaped(segment, false); }
+std::string escape_segment(std::string_view segment) {
+  return escaped(segment, false);
+}
 
 }  // namespace kapitsa::hub

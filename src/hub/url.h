@@ -8,14 +8,15 @@
 
 namespace kapitsa::hub {
 
-// "scheme://host:port" with the port written out; a token is sent only to the endpoint's own origin.
+// "scheme://host:port" with the port written out; a token is sent only to the endpoint's own
+// origin.
 Result<std::string> origin(const std::string& url);
 
 // The host, and the port where it is not the usual one: for messages.
 std::string host_of(const std::string& url);
 
-// Where `location` (absolute or relative) leads from `base`. Refuses anything but http and https, and
-// a step down from https to http.
+// Where `location` (absolute or relative) leads from `base`. Refuses anything but http and https,
+// and a step down from https to http.
 Result<std::string> redirect_target(const std::string& base, const std::string& location);
 
 // Percent-encodes all but unreserved characters and '/'.

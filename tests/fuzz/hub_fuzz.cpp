@@ -1,4 +1,5 @@
-// The hub's foreign bytes: lists of files, catalogues, journals, names and redirects; the first byte chooses.
+// The hub's foreign bytes: lists of files, catalogues, journals, names and redirects; the first
+// byte chooses.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -40,7 +41,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     }
     case 3:
-      if (auto id = parse_hub_id(text); id.ok() && id->repo.find("..") != std::string::npos) abort();
+      if (auto id = parse_hub_id(text); id.ok() && id->repo.find("..") != std::string::npos)
+        abort();
       break;
     default:
       (void)redirect_target("https://a.example/x", text);

@@ -18,8 +18,9 @@ constexpr char kSmall[] = R"({"models": [
 TEST(Catalogue, TheBuiltInOneNamesEveryModelOfTheMission) {
   const auto catalogue = Catalogue::load("");
   ASSERT_TRUE(catalogue.ok()) << catalogue.message();
-  for (const char* alias : {"flint", "35b", "27b", "9b", "4b", "0.8b", "lightning", "nano", "super", "smollm2", "qwen3-0.6b",
-                            "qwen3-1.7b", "qwen3-4b", "qwen3-8b", "qwen2.5-0.5b", "qwen2.5-7b", "FLINT"}) {
+  for (const char* alias : {"flint", "35b", "27b", "9b", "4b", "0.8b", "lightning", "nano", "super",
+                            "smollm2", "qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen3-8b",
+                            "qwen2.5-0.5b", "qwen2.5-7b", "FLINT"}) {
     EXPECT_NE(catalogue->find(alias), nullptr) << alias;
   }
   EXPECT_EQ(catalogue->find("35b")->title, "Qwen3.6 35B-A3B");

@@ -14,7 +14,8 @@ class CliTest : public FakeHub {
   void SetUp() override {
     FakeHub::SetUp();
     bytes_ = add_file("org/model-GGUF", "model-Q8_0.gguf", noise(6'000'000, 1));
-    write_text(folder_ / "config/kapitsa/models.json", R"({"models": [{"aliases": ["tiny"], "title": "Tiny",
+    write_text(folder_ / "config/kapitsa/models.json",
+               R"({"models": [{"aliases": ["tiny"], "title": "Tiny",
       "architecture": "llama", "variants": [{"name": "q8_0", "repo": "org/model-GGUF", "format": "gguf"}]}]})");
   }
   // Starts `shell` with $CLI being the program; its output goes to <folder>/<name>.out and .err.
@@ -26,7 +27,8 @@ class CliTest : public FakeHub {
     setenv("HF_HUB_CACHE", env_.cache.c_str(), 1);
     setenv("HOME", folder_.path().c_str(), 1);
     setenv("XDG_CONFIG_HOME", (folder_ / "config").c_str(), 1);
-    for (const char* variable : {"HF_TOKEN", "HF_HOME", "HF_HUB_OFFLINE", "HF_TOKEN_PATH"}) unsetenv(variable);
+    for (const char* variable : {"HF_TOKEN", "HF_HOME", "HF_HUB_OFFLINE", "HF_TOKEN_PATH"})
+      unsetenv(variable);
     if (std::freopen("/dev/null", "r", stdin) == nullptr ||
         std::freopen((folder_ / (name + ".out")).c_str(), "w", stdout) == nullptr ||
         std::freopen((folder_ / (name + ".err")).c_str(), "w", stderr) == nullptr) {
@@ -47,8 +49,8 @@ class CliTest : public FakeHub {
   // The journal of the download under way, or empty.
   std::string journal_file() {
     std::error_code code;
-    for (fs::directory_iterator at(env_.cache + "/models--org--model-GGUF/blobs", code), end; !code && at != end;
-         at.increment(code)) {
+    for (fs::directory_iterator at(env_.cache + "/models--org--model-GGUF/blobs", code), end;
+         !code && at != end; at.increment(code)) {
       if (at->path().string().ends_with(".journal")) return at->path();
     }
     return "";
@@ -130,7 +132,8 @@ TEST_F(CliTest, TwoPullsAtATimeFetchOnce) {
 }
 
 TEST_F(CliTest, AFullDiskIsSaidAndWhatCameIsKept) {
-  // The limit is in blocks of 512 bytes; the signal that comes with it is ignored, as a full disk has none.
+  // The limit is in blocks of 512 bytes; the signal that comes with it is ignored, as a full disk
+  // has none.
   EXPECT_EQ(run("trap '' XFSZ; ulimit -f 9000; exec $CLI pull org/model-GGUF"), 1);
   EXPECT_NE(err().find("file size limit reached"), std::string::npos) << err();
   EXPECT_FALSE(fs::exists(pulled_path()));
@@ -154,12 +157,14 @@ class DemoTest : public CliTest {
   void SetUp() override {
     CliTest::SetUp();
     // `run` belongs to the whole program; here it only shows what it was asked.
-    write_text(folder_ / "binary", "#!/bin/sh\nif [ \"$1\" = run ]; then echo \"run $2\"; else exec \"$CLI\" \"$@\"; fi\n");
+    write_text(
+        folder_ / "binary",
+        "#!/bin/sh\nif [ \"$1\" = run ]; then echo \"run $2\"; else exec \"$CLI\" \"$@\"; fi\n");
     fs::permissions(folder_ / "binary", fs::perms::owner_all);
   }
   int demo(const std::string& settings) {
-    return run("unset XDG_CACHE_HOME; " + settings + " exec " + KAPITSA_SOURCE_DIR + "/scripts/demo " +
-               (folder_ / "binary"));
+    return run("unset XDG_CACHE_HOME; " + settings + " exec " + KAPITSA_SOURCE_DIR +
+               "/scripts/demo " + (folder_ / "binary"));
   }
 };
 

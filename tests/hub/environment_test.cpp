@@ -21,7 +21,8 @@ Environment from(std::map<std::string, std::string> values) {
 TEST(EnvironmentTest, TheCacheIsWhereOtherToolsPutIt) {
   EXPECT_EQ(from({{"HOME", "/h"}}).cache, "/h/.cache/huggingface/hub");
   EXPECT_EQ(from({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}}).cache, "/x/huggingface/hub");
-  EXPECT_EQ(from({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}, {"HF_HOME", "~/hf"}}).cache, "/h/hf/hub");
+  EXPECT_EQ(from({{"HOME", "/h"}, {"XDG_CACHE_HOME", "/x"}, {"HF_HOME", "~/hf"}}).cache,
+            "/h/hf/hub");
   EXPECT_EQ(from({{"HOME", "/h"}, {"HF_HOME", "/hf"}, {"HF_HUB_CACHE", "/c"}}).cache, "/c");
   EXPECT_EQ(from({{"HOME", "/h"}, {"HUGGINGFACE_HUB_CACHE", "/old"}}).cache, "/old");
   EXPECT_EQ(from({{"HOME", "/h"}}).user_catalogue, "/h/.config/kapitsa/models.json");
@@ -32,7 +33,8 @@ TEST(EnvironmentTest, TokensComeFromTheirThreePlaces) {
   write_text(folder / "token", "hf_home\n");
   write_text(folder / "other", " hf_path \n");
   EXPECT_EQ(from({{"HF_HOME", folder.path()}}).token, "hf_home");
-  EXPECT_EQ(from({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder / "other"}}).token, "hf_path");
+  EXPECT_EQ(from({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder / "other"}}).token,
+            "hf_path");
   EXPECT_EQ(from({{"HF_HOME", folder.path()}, {"HF_TOKEN", "hf_env"}}).token, "hf_env");
   EXPECT_EQ(from({{"HF_HOME", folder.path()}, {"HF_HUB_DISABLE_IMPLICIT_TOKEN", "1"}}).token, "");
   EXPECT_EQ(from({{"HOME", "/none"}, {"HF_TOKEN", "a\r\nHost: evil"}}).token, "");

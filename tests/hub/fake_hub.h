@@ -81,7 +81,8 @@ class FakeHub : public ::testing::Test {
     close(out[1]);
     keep_alive_ = in[1];
     std::FILE* ports = fdopen(out[0], "r");
-    ASSERT_EQ(std::fscanf(ports, "%d %d", &port_, &store_port_), 2) << "python3 did not start fake_hub.py";
+    ASSERT_EQ(std::fscanf(ports, "%d %d", &port_, &store_port_), 2)
+        << "python3 did not start fake_hub.py";
     std::fclose(ports);
     env_.endpoint = "http://127.0.0.1:" + std::to_string(port_);
     env_.cache = folder_ / "cache";

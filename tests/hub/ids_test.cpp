@@ -19,8 +19,9 @@ TEST(HubId, HasRepositoryRevisionAndPart) {
 }
 
 TEST(HubId, HostileOnesAreRefused) {
-  for (const char* text : {"../name", "org/..", "org/../x", "/etc/passwd", "org//name", "org/na me", "org/name:../x",
-                           "org/name@../x", "org/name@", "org/name:", "org/name:/etc", "org/n%2e%2e", "a@b/c", "org/name\n"}) {
+  for (const char* text : {"../name", "org/..", "org/../x", "/etc/passwd", "org//name", "org/na me",
+                           "org/name:../x", "org/name@../x", "org/name@",
+                           "org/name:", "org/name:/etc", "org/n%2e%2e", "a@b/c", "org/name\n"}) {
     EXPECT_FALSE(parse_hub_id(text).ok()) << text;
   }
 }
@@ -29,7 +30,8 @@ TEST(ValidFile, StaysInItsFolder) {
   EXPECT_TRUE(valid_file("a.gguf"));
   EXPECT_TRUE(valid_file("sub/folder/a b.gguf"));
   EXPECT_TRUE(valid_file("..a/b.."));
-  for (const std::string file : {"", "/", "/a", "a/", "..", ".", "a/../b", "a/./b", "a\\b", "a//b", "a\nb"}) {
+  for (const std::string file :
+       {"", "/", "/a", "a/", "..", ".", "a/../b", "a/./b", "a\\b", "a//b", "a\nb"}) {
     EXPECT_FALSE(valid_file(file)) << file;
   }
   EXPECT_FALSE(valid_file(std::string("a\0b", 3)));

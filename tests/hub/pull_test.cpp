@@ -89,16 +89,18 @@ TEST_F(PullTest, GivesUpWhenNothingComesAndKeepsWhatCame) {
   set_faults(R"({"slow": 0.005})");
   std::atomic<bool> cancel{false};
   options_.download.retry.cancel = &cancel;
-  const auto stopped = pull({kRepo, "main", "Q8_0", {}}, env_, options_, [&](const PullProgress& now) {
-    if (now.done > 400'000) cancel = true;
-  });
+  const auto stopped =
+      pull({kRepo, "main", "Q8_0", {}}, env_, options_, [&](const PullProgress& now) {
+        if (now.done > 400'000) cancel = true;
+      });
   EXPECT_EQ(stopped.status().code(), Code::kCancelled);
   options_.download.retry.cancel = nullptr;
 
   set_faults(R"({"cut_after": 0})");
   const Status status = failure();
   EXPECT_EQ(status.code(), Code::kUnavailable);
-  EXPECT_NE(status.message().find("are kept; run this again to go on"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("are kept; run this again to go on"), std::string::npos)
+      << status.message();
 
   set_faults("{}");
   const auto pulled = pull_file(kRepo, "Q8_0");
@@ -159,8 +161,9 @@ TEST_F(PullTest, RetriesBusyServers) {
     for (const int code : {429, 500, 503}) {
       SCOPED_TRACE(fmt::format("{} {}", where, code));
       fs::remove_all(env_.cache);
-      set_faults(fmt::format(R"({{"status": {{"where": "{}", "code": {}, "times": 2, "retry_after": "0"}}}})", where,
-                             code));
+      set_faults(fmt::format(
+          R"({{"status": {{"where": "{}", "code": {}, "times": 2, "retry_after": "0"}}}})", where,
+          code));
       const auto pulled = pull_file(kRepo, "Q8_0");
       ASSERT_TRUE(pulled.ok()) << pulled.message();
       EXPECT_TRUE(got() == bytes_);
@@ -176,12 +179,17 @@ TEST_F(PullTest, SaysWhatToDoAboutEachRefusal) {
     EXPECT_EQ(status.code(), code);
     EXPECT_NE(status.message().find(text), std::string::npos) << status.message();
   };
-  says(R"({"status": {"where": "api", "code": 403, "error": "GatedRepo"}})", Code::kInvalid, "set HF_TOKEN to a token");
-  says(R"({"status": {"where": "resolve", "code": 403, "error": "GatedRepo"}})", Code::kInvalid, "accept its terms");
-  says(R"({"status": {"where": "api", "code": 401, "error": "RepoNotFound"}})", Code::kNotFound, "not found, or private");
+  says(R"({"status": {"where": "api", "code": 403, "error": "GatedRepo"}})", Code::kInvalid,
+       "set HF_TOKEN to a token");
+  says(R"({"status": {"where": "resolve", "code": 403, "error": "GatedRepo"}})", Code::kInvalid,
+       "accept its terms");
+  says(R"({"status": {"where": "api", "code": 401, "error": "RepoNotFound"}})", Code::kNotFound,
+       "not found, or private");
   says(R"({"status": {"where": "api", "code": 404}})", Code::kNotFound, "not found");
-  says(R"({"status": {"where": "api", "code": 404, "error": "RevisionNotFound"}})", Code::kNotFound, "revision");
-  says(R"({"status": {"where": "api", "code": 429, "retry_after": "0"}})", Code::kUnavailable, "slow down");
+  says(R"({"status": {"where": "api", "code": 404, "error": "RevisionNotFound"}})", Code::kNotFound,
+       "revision");
+  says(R"({"status": {"where": "api", "code": 429, "retry_after": "0"}})", Code::kUnavailable,
+       "slow down");
   says(R"({"status": {"where": "api", "code": 500}})", Code::kUnavailable, "500");
   says("{}", Code::kOk, "");
   EXPECT_EQ(pull_file("org/none", "").status().code(), Code::kNotFound);
@@ -213,14 +221,17 @@ TEST_F(PullTest, LiesAboutSizesAreFound) {
 }
 
 TEST_F(PullTest, HostileNamesAreRefused) {
-  for (const char* name : {"../evil.gguf", "/etc/evil.gguf", "a/../../evil.gguf", "a\\\\b.gguf", "", "a//b"}) {
+  for (const char* name :
+       {"../evil.gguf", "/etc/evil.gguf", "a/../../evil.gguf", "a\\\\b.gguf", "", "a//b"}) {
     set_faults(fmt::format(R"({{"extra_files": ["{}"]}})", name));
     EXPECT_EQ(failure().code(), Code::kCorrupt) << name;
   }
-  for (const char* repo : {"../x", "a/b/c", "a", "a/..", "../..", "a/b--c", "a/-b", "a/b?c", "a/b#c", "", "/", "a/"}) {
+  for (const char* repo :
+       {"../x", "a/b/c", "a", "a/..", "../..", "a/b--c", "a/-b", "a/b?c", "a/b#c", "", "/", "a/"}) {
     EXPECT_EQ(pull_file(repo, "").status().code(), Code::kInvalid) << repo;
   }
-  EXPECT_EQ(pull({kRepo, "../main", "", {}}, env_, options_, nullptr).status().code(), Code::kInvalid);
+  EXPECT_EQ(pull({kRepo, "../main", "", {}}, env_, options_, nullptr).status().code(),
+            Code::kInvalid);
   EXPECT_FALSE(fs::exists(env_.cache));
 }
 
@@ -246,7 +257,8 @@ TEST_F(PullTest, TheCataloguesChecksumCounts) {
   EXPECT_EQ(listed.status().code(), Code::kCorrupt);
   EXPECT_EQ(count_requests(true), 0u);
   set_faults(R"({"bare_list": true})");
-  EXPECT_EQ(pull({kRepo, "main", "", {wrong}}, env_, options_, nullptr).status().code(), Code::kCorrupt);
+  EXPECT_EQ(pull({kRepo, "main", "", {wrong}}, env_, options_, nullptr).status().code(),
+            Code::kCorrupt);
   EXPECT_EQ(blob(), "");
 }
 
@@ -256,6 +268,10 @@ TEST_F(PullTest, OfflineAndUnreachableSaySo) {
   env_.offline = false;
   env_.endpoint = "http://127.0.0.1:1";
   EXPECT_NE(failure().message().find("cannot connect"), std::string::npos) << failure().message();
+  env_.endpoint = "mirror.example";
+  EXPECT_NE(failure().message().find("HF_ENDPOINT: 'mirror.example' is not a URL"),
+            std::string::npos)
+      << failure().message();
   env_.endpoint = "http://no-such-host.invalid";
   EXPECT_NE(failure().message().find("no such host"), std::string::npos) << failure().message();
 }
@@ -269,10 +285,16 @@ TEST_F(PullTest, AFolderOfSafetensorsComesWhole) {
   add_file("org/folder", "empty.txt", "");
   const auto pulled = pull_file("org/folder", "");
   ASSERT_TRUE(pulled.ok()) << pulled.message();
-  EXPECT_EQ(pulled->files, (std::vector<std::string>{"config.json", "model.safetensors", "tokenizer.json"}));
-  EXPECT_EQ(read_text(snapshot_file("models--org--folder", "config.json")), R"({"model_type": "llama"})");
+  EXPECT_EQ(pulled->files,
+            (std::vector<std::string>{"config.json", "model.safetensors", "tokenizer.json"}));
+  EXPECT_EQ(read_text(snapshot_file("models--org--folder", "config.json")),
+            R"({"model_type": "llama"})");
   // Small files are named, and checked, by git's object id.
-  EXPECT_EQ(fs::read_symlink(snapshot_file("models--org--folder", "config.json")).filename().string().size(), 40u);
+  EXPECT_EQ(fs::read_symlink(snapshot_file("models--org--folder", "config.json"))
+                .filename()
+                .string()
+                .size(),
+            40u);
   EXPECT_TRUE(pull_file("org/folder", "empty.txt").ok());
 }
 

@@ -36,7 +36,8 @@ TEST(Journal, TornAndForeignLinesAreLeftOut) {
   const std::string head = journal_head(100, "etag");
   EXPECT_EQ(parse_journal(head + "0 10\n20 30\n", 100, "etag").bytes(), 20u);
   EXPECT_EQ(parse_journal(head + "0 10\n20 3", 100, "etag").bytes(), 10u);
-  EXPECT_EQ(parse_journal(head + "0 10\nxx\n-1 5\n50 101\n7\n 3 4\n30 20\n", 100, "etag").bytes(), 10u);
+  EXPECT_EQ(parse_journal(head + "0 10\nxx\n-1 5\n50 101\n7\n 3 4\n30 20\n", 100, "etag").bytes(),
+            10u);
   EXPECT_EQ(parse_journal(head + "0 10\n", 100, "other").bytes(), 0u);
   EXPECT_EQ(parse_journal(head + "0 10\n", 101, "etag").bytes(), 0u);
   EXPECT_EQ(parse_journal("", 100, "etag").bytes(), 0u);

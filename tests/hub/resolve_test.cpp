@@ -13,7 +13,8 @@ class ResolveTest : public FakeHub {
   void SetUp() override {
     FakeHub::SetUp();
     env_.user_catalogue = folder_ / "models.json";
-    write_text(env_.user_catalogue, R"({"models": [{"aliases": ["tiny"], "title": "Tiny", "architecture": "llama",
+    write_text(env_.user_catalogue,
+               R"({"models": [{"aliases": ["tiny"], "title": "Tiny", "architecture": "llama",
       "sampling": {"temperature": 0.7}, "variants": [
         {"name": "q8_0", "repo": "org/tiny-GGUF", "format": "gguf", "part": "Q8_0"},
         {"name": "q4_0", "repo": "org/tiny-GGUF", "format": "gguf", "part": "Q4_0"}]}]})");
@@ -95,8 +96,9 @@ TEST_F(ResolveTest, WhatOtherToolsDownloadedIsFound) {
 TEST_F(ResolveTest, MissingShardsAreNoModel) {
   const std::string folder = env_.cache + "/models--other--model/snapshots/" + kCommit;
   write_text(folder + "/config.json", "{}");
-  write_text(folder + "/model.safetensors.index.json",
-             R"({"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}})");
+  write_text(
+      folder + "/model.safetensors.index.json",
+      R"({"weight_map": {"a": "model-00001-of-00002.safetensors", "b": "model-00002-of-00002.safetensors"}})");
   write_text(folder + "/model-00001-of-00002.safetensors", "x");
   EXPECT_FALSE(get("other/model", Download::kNever).ok());
   write_text(folder + "/model-00002-of-00002.safetensors", "x");
@@ -116,7 +118,8 @@ TEST_F(ResolveTest, RemovingKeepsWhatOthersUse) {
   const std::string base = cache.repo_folder("org/tiny-GGUF");
   const std::string second = base + "/snapshots/" + std::string(40, 'c');
   fs::create_directories(second);
-  fs::copy_symlink(snapshot_file("models--org--tiny-GGUF", "tiny-Q8_0.gguf"), second + "/renamed.gguf");
+  fs::copy_symlink(snapshot_file("models--org--tiny-GGUF", "tiny-Q8_0.gguf"),
+                   second + "/renamed.gguf");
   write_text(folder_ / "mine", "precious");
   fs::create_symlink(folder_ / "mine", second + "/mine.gguf");
 

@@ -26,8 +26,8 @@ TEST(Select, AQuantisationInAnyCase) {
 }
 
 TEST(Select, SplitFilesComeTogether) {
-  const Names files = {"m-q8_0-00001-of-00003.gguf", "m-q8_0-00003-of-00003.gguf", "m-q8_0-00002-of-00003.gguf",
-                       "m-q4_0.gguf"};
+  const Names files = {"m-q8_0-00001-of-00003.gguf", "m-q8_0-00003-of-00003.gguf",
+                       "m-q8_0-00002-of-00003.gguf", "m-q4_0.gguf"};
   EXPECT_EQ(select_files(files, "Q8_0", "r")->size(), 3u);
   EXPECT_EQ(select_files(files, "Q8_0", "r")->front(), "m-q8_0-00001-of-00003.gguf");
   EXPECT_EQ(select_files(files, "m-q8_0-00002-of-00003.gguf", "r")->size(), 3u);
@@ -38,12 +38,19 @@ TEST(Select, UnslothsPrefixMayBeLeftOut) {
 }
 
 TEST(Select, SafetensorsWithTheirCompany) {
-  const Names files = {".gitattributes", "README.md", "config.json", "consolidated.safetensors",
-                       "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
-                       "model.safetensors.index.json", "onnx/model.safetensors", "tokenizer.json"};
-  EXPECT_EQ(*select_files(files, "", "r"),
-            (Names{"config.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
-                   "model.safetensors.index.json", "tokenizer.json"}));
+  const Names files = {".gitattributes",
+                       "README.md",
+                       "config.json",
+                       "consolidated.safetensors",
+                       "model-00001-of-00002.safetensors",
+                       "model-00002-of-00002.safetensors",
+                       "model.safetensors.index.json",
+                       "onnx/model.safetensors",
+                       "tokenizer.json"};
+  EXPECT_EQ(
+      *select_files(files, "", "r"),
+      (Names{"config.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
+             "model.safetensors.index.json", "tokenizer.json"}));
 }
 
 TEST(Select, NothingToRunSaysSo) {
