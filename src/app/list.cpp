@@ -106,7 +106,14 @@ void print_table(const std::vector<Row>& rows, const std::vector<std::string>& o
       hub::human_bytes(physical));
 }
 
-int list_models(bool all, bool downloaded, bool as_json) {
+struct Options {
+  bool all = false;
+  bool downloaded = false;
+  bool json = false;
+  bool names = false;
+};
+
+int list_models(const Options& options) {
   const hub::Environment env = hub::read_environment();
   const auto catalogue = hub::Catalogue::load(env.user_catalogue);
   if (!catalogue.ok()) {
@@ -120,11 +127,16 @@ int list_models(bool all, bool downloaded, bool as_json) {
       Row row = row_of(entry, variant, env, physical);
       const bool first = &variant == &entry.variants.front();
       // What is on the disk is always shown, whichever variant it is.
-      if (!row.path.empty() || (!downloaded && (first || all))) rows.push_back(std::move(row));
+      if (!row.path.empty() || (!options.downloaded && (first || options.all))) rows.push_back(std::move(row));
     }
   }
   const std::vector<std::string> others = other_repos(*catalogue, env);
-  if (!as_json) {
+  if (options.names) {
+    for (const Row& row : rows) fmt::print("{}\n", row.name);
+    for (const std::string& repo : others) fmt::print("{}\n", repo);
+    return 0;
+  }
+  if (!options.json) {
     print_table(rows, others, physical);
     return 0;
   }
@@ -141,19 +153,15 @@ int list_models(bool all, bool downloaded, bool as_json) {
 }  // namespace
 
 void add_list(CLI::App& root, Run& run) {
-  struct Options {
-    bool all = false;
-    bool downloaded = false;
-    bool json = false;
-  };
   auto options = std::make_shared<Options>();
   CLI::App* command =
       root.add_subcommand("list", "Show the catalogue: sizes, what is downloaded, what fits");
   command->add_flag("--all,-a", options->all, "Every variant (quantisation) of each model");
   command->add_flag("--downloaded,-d", options->downloaded, "Only what is on this disk");
   command->add_flag("--json", options->json, "As JSON");
+  command->add_flag("--names", options->names, "Only the names, one a line, for scripts and completion");
   command->callback([options, &run] {
-    run = [options] { return list_models(options->all, options->downloaded, options->json); };
+    run = [options] { return list_models(*options); };
   });
 }
 

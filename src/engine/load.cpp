@@ -32,19 +32,6 @@ void add_eos(const Json& config, std::vector<TokenId>& eos) {
   else add(*it);
 }
 
-Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoint& checkpoint) {
-  if (checkpoint.container == weights::Container::gguf) return text::Tokenizer::from_gguf(checkpoint.metadata);
-  if (checkpoint.tokenizer_json_path.empty()) {
-    return error(Code::kNotFound, "{}: there is no tokenizer.json", checkpoint.path);
-  }
-  KAPITSA_ASSIGN(const std::string text, read_file(checkpoint.tokenizer_json_path, size_t{256} << 20));
-  KAPITSA_ASSIGN(const Json json, parse_json(text, checkpoint.tokenizer_json_path));
-  KAPITSA_ASSIGN(auto tokenizer, text::Tokenizer::from_json(json, checkpoint.tokenizer_config));
-  add_eos(checkpoint.generation_config, tokenizer->eos);
-  add_eos(checkpoint.config, tokenizer->eos);
-  return tokenizer;
-}
-
 // Pages for the context asked for (or the model's own, cut to what memory holds), and for as many requests beside each
 // other as half of the rest holds. Pages take memory only once they are used.
 Result<int> plan_pages(const LoadOptions& options, const model::Model& model, size_t page_bytes, size_t memory, int& context) {
@@ -67,6 +54,19 @@ Result<int> plan_pages(const LoadOptions& options, const model::Model& model, si
 }
 
 }  // namespace
+
+Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoint& checkpoint) {
+  if (checkpoint.container == weights::Container::gguf) return text::Tokenizer::from_gguf(checkpoint.metadata);
+  if (checkpoint.tokenizer_json_path.empty()) {
+    return error(Code::kNotFound, "{}: there is no tokenizer.json", checkpoint.path);
+  }
+  KAPITSA_ASSIGN(const std::string text, read_file(checkpoint.tokenizer_json_path, size_t{256} << 20));
+  KAPITSA_ASSIGN(const Json json, parse_json(text, checkpoint.tokenizer_json_path));
+  KAPITSA_ASSIGN(auto tokenizer, text::Tokenizer::from_json(json, checkpoint.tokenizer_config));
+  add_eos(checkpoint.generation_config, tokenizer->eos);
+  add_eos(checkpoint.config, tokenizer->eos);
+  return tokenizer;
+}
 
 Sampling recommended_sampling(const weights::Checkpoint& checkpoint) {
   Sampling s;

@@ -26,6 +26,9 @@ struct LoadOptions {
 // Errors: kUnsupported, kCorrupt, kNotFound, kExhausted (with what is needed and what there is).
 Result<std::unique_ptr<Engine>> load(const LoadOptions& options);
 
+// The tokenizer that a checkpoint carries, alone. Errors: kNotFound (no tokenizer.json), kCorrupt, kUnsupported.
+Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoint& checkpoint);
+
 // What a Hugging Face folder's generation_config.json recommends; defaults (temperature 1) where it says nothing, and
 // greedy where it says do_sample: false. Shown to users as the model's own.
 Sampling recommended_sampling(const weights::Checkpoint& checkpoint);

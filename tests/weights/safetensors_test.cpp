@@ -175,5 +175,36 @@ TEST(SafetensorsWriter, RefusesWhatItCannotWriteAndLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+TEST(SafetensorsWriter, TakesTensorsPieceByPiece) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("out.safetensors");
+  const std::vector<SafetensorsWriter::Declared> declared = {
+      {"a", {3, 2}}, {"ids", {2}, SafetensorsWriter::Type::kI32}};
+  {
+    auto writer = SafetensorsWriter::create(path, declared);
+    ASSERT_TRUE(writer.ok()) << writer.message();
+    const std::vector<float> last = {5, 6}, first = {1, 2};
+    const std::vector<int32_t> ids = {7, 8};
+    EXPECT_TRUE(writer->write(0, 4, last).ok());
+    EXPECT_TRUE(writer->write(1, 0, ids).ok());
+    EXPECT_TRUE(writer->write(0, 0, first).ok());
+    EXPECT_EQ(writer->write(0, 5, last).code(), Code::kInvalid);
+    EXPECT_EQ(writer->write(0, -1, last).code(), Code::kInvalid);
+    EXPECT_EQ(writer->write(2, 0, last).code(), Code::kInvalid);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(writer->finish().ok());
+  }
+  const auto opened = SafetensorsFile::open(path);
+  ASSERT_TRUE(opened.ok()) << opened.message();
+  const float want[] = {1, 2, 0, 0, 5, 6};
+  EXPECT_EQ(std::memcmp(opened->find("a")->bytes.data(), want, sizeof want), 0);
+  const int32_t ids[] = {7, 8};
+  EXPECT_EQ(std::memcmp(opened->find("ids")->bytes.data(), ids, sizeof ids), 0);
+
+  std::filesystem::remove(path);
+  { const auto unfinished = SafetensorsWriter::create(path, declared); }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 }  // namespace
 }  // namespace kapitsa::weights

@@ -1,0 +1,173 @@
+#include "app/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+
+#include "app/command.h"
+#include "app/interrupt.h"
+#include "app/open_model.h"
+#include "app/serve.h"
+#include "app/terminal.h"
+#include "app/version.h"
+#include "base/log.h"
+
+namespace kapitsa::app {
+namespace {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+int wrong_use(const std::string& message, const std::string& help) {
+  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message, help.empty() ? "" : " " + help);
+  return 2;
+}
+
+// CLI11's messages as sentences of ours.
+std::string lower_first(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a' && text[1] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  }
+  return text;
+}
+
+struct Program {
+  CLI::App app{"Kapitsa runs language models on this machine."};
+  Globals globals;
+  Run run;
+  int verbose = 0;
+
+  Program() {
+    app.name("kapitsa");
+    app.require_subcommand(1);
+    app.fallthrough();  // -v and -q may stand after the command
+    app.set_help_flag("-h,--help", "Show help, of the program or of a command");
+    app.add_flag("-v,--verbose", verbose, "Say more on stderr; twice: much more");
+    app.add_flag("-q,--quiet", globals.quiet, "Errors only: no progress, statistics or notes");
+    app.add_flag("--version", "Show version, backends and architectures");
+    add_run(app, run, globals);
+    add_serve(app, run, [this](const ServeModel& model) {
+      return open_engine(model.model, {.context = model.context, .threads = model.threads}, globals);
+    });
+    add_pull(app, run);
+    add_list(app, run);
+    add_show(app, run, globals);
+    add_rm(app, run);
+    add_tokenize(app, run, globals);
+    add_logits(app, run, globals);
+    add_completion(app, run);
+    app.footer("kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"
+               "kapitsa COMMAND --help                      tells more about a command.");
+  }
+
+  std::vector<std::string> commands() const {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(command->get_name());
+    }
+    return names;
+  }
+
+  // The command that was named, as far as parsing came.
+  std::string command() const {
+    const auto parsed = app.get_subcommands();
+    return parsed.empty() ? "" : parsed.front()->get_name();
+  }
+
+  int explain(const CLI::ParseError& fault) {
+    if (fault.get_exit_code() == 0) {  // help was asked for
+      const auto parsed = app.get_subcommands();
+      put(parsed.empty() ? app.help() : parsed.front()->help());
+      return 0;
+    }
+    const bool surplus = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
+    return wrong_use(lower_first(fault.what()) +
+                         (surplus && command() == "run" ? " (put -- before a prompt that begins with a dash)" : ""),
+                     command());
+  }
+
+  int main(int argc, char** argv) {
+    // The command, if it is one, is the first word that is no option: known before parsing, so that a
+    // wrong one is called that.
+    const auto names = commands();
+    const char* const* first = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
+    const bool version = std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--version"; });
+    if (first == argv + argc) {
+      if (version) {
+        put(version_text());
+        return 0;
+      }
+      if (argc == 1) {
+        fmt::print(stderr, "{}", app.help());
+        return 2;
+      }
+    } else if (std::find(names.begin(), names.end(), *first) == names.end()) {
+      const std::string near = nearest(*first, names);
+      return wrong_use(fmt::format("there is no command '{}'{}", *first,
+                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)), "");
+    }
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& fault) {
+      return explain(fault);
+    }
+    globals.verbosity = verbose;
+    init_logging(globals.quiet ? -1 : verbose);
+    return run();
+  }
+};
+
+}  // namespace
+
+std::string nearest(std::string_view text, const std::vector<std::string>& words) {
+  std::string best;
+  size_t least = text.size() < 4 ? 2 : 3;  // further away it is a guess
+  for (const std::string& word : words) {
+    const size_t distance = edit_distance(text, word);
+    if (distance < least) {
+      least = distance;
+      best = word;
+    }
+  }
+  if (!best.empty()) return best;
+  const auto begins = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    return text.size() >= 2 && word.substr(0, text.size()) == text;
+  });
+  return begins == words.end() ? "" : *begins;
+}
+
+int run_program(int argc, char** argv) {
+  install_signals();
+  int code = 1;
+  try {
+    Program program;
+    code = program.main(argc, argv);
+  } catch (const std::system_error& fault) {
+    // A print to stdout that failed; anything else that throws this is as final.
+    if (fault.code().value() == EPIPE) return 0;
+    return fail(Status(Code::kInternal, fault.what()));
+  } catch (const std::bad_alloc&) {
+    return fail(Status(Code::kExhausted, "there is not enough memory"));
+  } catch (const std::exception& fault) {
+    return fail(error(Code::kInternal, "internal error: {}", fault.what()));
+  }
+  const Status written = output_status();
+  return code != 0 || written.ok() ? code : fail(written);
+}
+
+}  // namespace kapitsa::app

@@ -1,0 +1,15 @@
+# Writes OUTPUT, a header with the version and the commit; leaves it alone where nothing changed.
+set(commit "")
+find_program(git git)
+if(git AND EXISTS ${SOURCE}/.git)
+  execute_process(COMMAND ${git} -C ${SOURCE} describe --always --dirty --abbrev=7 --exclude=*
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+set(text "#pragma once\n#define KAPITSA_VERSION \"${VERSION}\"\n#define KAPITSA_COMMIT \"${commit}\"\n")
+set(before "")
+if(EXISTS ${OUTPUT})
+  file(READ ${OUTPUT} before)
+endif()
+if(NOT before STREQUAL text)
+  file(WRITE ${OUTPUT} "${text}")
+endif()
