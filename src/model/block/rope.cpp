@@ -117,7 +117,7 @@ backend::Rope load_rope(Loader& loader, int channels, int context, double defaul
     }
   }
   if (!(theta > 1) || !std::isfinite(theta) || !(scaling.factor > 0) || !std::isfinite(scaling.factor) ||
-      !(scaling.original_context >= 1) == (scaling.kind != RopeScaling::Kind::kNone)) {
+      (scaling.kind != RopeScaling::Kind::kNone && !(scaling.original_context >= 1))) {
     loader.fail(error(Code::kCorrupt, "{}: RoPE base {}, factor {}, original context {} make no rotation", loader.checkpoint().path,
                       theta, scaling.factor, scaling.original_context));
     return {};
