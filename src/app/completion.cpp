@@ -37,7 +37,7 @@ std::string names(const std::vector<Flag>& flags) {
 }
 
 // For single quotes of a shell; in zsh's _arguments brackets and colons mean something too.
-std::string quoted(const std::string& text, std::string_view special = "") {
+std::string escaped(const std::string& text, std::string_view special = "") {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {
@@ -64,7 +64,7 @@ std::string bash(const CLI::App& root) {
     cases += fmt::format("    {}) flags='{}'; models={} ;;\n", command->get_name(), names(flags_of(*command)),
                          takes_model(*command) ? "yes" : "no");
   }
-  return fmt::format(R"(# kapitsa completion for bash: source <(kapitsa completion bash)
+  return fmt::format(R"sh(# kapitsa completion for bash: source <(kapitsa completion bash)
 _kapitsa() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} command='' flags='{}' models=no i
   for ((i = 1; i < COMP_CWORD; i++)); do
@@ -82,22 +82,22 @@ _kapitsa() {{
   fi
 }}
 complete -o filenames -F _kapitsa kapitsa
-)",
+)sh",
                      names(flags_of(root)), words, cases, kModels);
 }
 
 std::string zsh(const CLI::App& root) {
   std::string list, cases;
   for (const CLI::App* command : commands_of(root)) {
-    list += fmt::format("    '{}:{}'\n", command->get_name(), quoted(command->get_description(), ":"));
+    list += fmt::format("    '{}:{}'\n", command->get_name(), escaped(command->get_description(), ":"));
     cases += fmt::format("    {}) _arguments \\\n", command->get_name());
     for (const Flag& flag : flags_of(*command)) {
-      cases += fmt::format("      '{}[{}]{}' \\\n", flag.name, quoted(flag.description, "[]:"),
+      cases += fmt::format("      '{}[{}]{}' \\\n", flag.name, escaped(flag.description, "[]:"),
                            flag.takes_value ? ":value:_files" : "");
     }
     cases += takes_model(*command) ? "      '*:model:_kapitsa_models' ;;\n" : "      '*:file:_files' ;;\n";
   }
-  return fmt::format(R"(#compdef kapitsa
+  return fmt::format(R"sh(#compdef kapitsa
 # kapitsa completion for zsh: source <(kapitsa completion zsh), or save it as _kapitsa in a folder of $fpath
 _kapitsa_models() {{
   _alternative "models:model:({})" 'files:file:_files'
@@ -116,7 +116,7 @@ _kapitsa() {{
 {}  esac
 }}
 compdef _kapitsa kapitsa
-)",
+)sh",
                      kModels, list, cases);
 }
 
@@ -125,12 +125,12 @@ std::string fish(const CLI::App& root) {
   for (const CLI::App* command : commands_of(root)) {
     const std::string& name = command->get_name();
     out += fmt::format("complete -c kapitsa -n __fish_use_subcommand -a {} -d '{}'\n", name,
-                       quoted(command->get_description()));
+                       escaped(command->get_description()));
     for (const Flag& flag : flags_of(*command)) {
       const bool is_long = flag.name[1] == '-';
       out += fmt::format("complete -c kapitsa -n '__fish_seen_subcommand_from {}' -{} {}{} -d '{}'\n", name,
                          is_long ? 'l' : 's', flag.name.substr(is_long ? 2 : 1), flag.takes_value ? " -r" : "",
-                         quoted(flag.description));
+                         escaped(flag.description));
     }
     if (takes_model(*command)) {
       out += fmt::format("complete -c kapitsa -n '__fish_seen_subcommand_from {}' -a '{}'\n", name,

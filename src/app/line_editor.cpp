@@ -13,7 +13,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
+#include <string_view>
 
 #include "text/unicode/utf8.h"
 
@@ -24,6 +26,14 @@ constexpr int kHistoryLines = 1000;
 
 volatile std::sig_atomic_t resized = 0;
 termios terminal_before;
+
+// Asks the terminal to say where a paste begins and ends.
+void mark_pastes(bool on) {
+  const char* term = std::getenv("TERM");
+  if (term == nullptr || std::strcmp(term, "dumb") == 0) return;
+  const std::string_view text = on ? "\x1b[?2004h" : "\x1b[?2004l";
+  [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
+}
 
 void on_resize(int) { resized = 1; }
 
@@ -61,6 +71,8 @@ struct LineEditor::State {
   Interrupt* interrupt = nullptr;
   bool interrupted = false;
   std::string typed;  // when it was interrupted
+  std::deque<char> ahead;  // bytes that were read and are to be read again
+  bool pasting = false;    // between the terminal's marks of a paste
 
   static State* of(EditLine* edit) {
     void* state = nullptr;
@@ -94,14 +106,44 @@ struct LineEditor::State {
     }
   }
 
+  // Whether the terminal has sent exactly `sequence` next. What it sent instead waits in `ahead`.
+  bool comes(std::string_view sequence) {
+    std::string seen;
+    for (const char wanted : sequence) {
+      pollfd more{STDIN_FILENO, POLLIN, 0};
+      char byte = 0;
+      if (poll(&more, 1, 30) != 1 || ::read(STDIN_FILENO, &byte, 1) != 1) break;
+      seen += byte;
+      if (byte != wanted) break;
+    }
+    if (seen == sequence) return true;
+    ahead.insert(ahead.end(), seen.begin(), seen.end());
+    return false;
+  }
+
   // libedit's own reader swallows the first interrupted read. Bytes are read as UTF-8 whatever the
-  // locale says.
+  // locale says. Line breaks and tabs in a paste are text: libedit takes
+  // them after ^V.
   static int next_character(EditLine* edit, wchar_t* out) {
+    constexpr unsigned char kEscape = 0x1B, kQuote = 0x16;
     State* state = of(edit);
     std::string bytes;
     for (;;) {
       unsigned char byte = 0;
-      if (const int n = state->next_byte(byte); n != 1) return n;
+      if (!state->ahead.empty()) {
+        byte = static_cast<unsigned char>(state->ahead.front());
+        state->ahead.pop_front();
+      } else {
+        if (const int n = state->next_byte(byte); n != 1) return n;
+        if (byte == kEscape && state->comes(state->pasting ? "[201~" : "[200~")) {
+          state->pasting = !state->pasting;
+          continue;
+        }
+        if (state->pasting && byte < 0x20) {
+          state->ahead.push_back(byte == '\r' ? '\n' : static_cast<char>(byte));
+          byte = kQuote;
+        }
+      }
       bytes += static_cast<char>(byte);
       const text::Sequence sequence = text::sequence_at(bytes, 0);
       if (sequence.kind == text::Sequence::kCut) continue;
@@ -158,8 +200,12 @@ LineEditor::Line LineEditor::read(const std::string& prompt, Interrupt& interrup
   s.prompt = prompt;
   s.interrupt = &interrupt;
   s.interrupted = false;
+  s.ahead.clear();
+  s.pasting = false;
   int count = 0;
+  mark_pastes(true);
   const char* line = el_gets(s.edit, &count);
+  mark_pastes(false);
   if (s.interrupted) {
     el_reset(s.edit);
     return {End::kInterrupted, s.typed};

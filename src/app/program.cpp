@@ -51,6 +51,7 @@ struct Program {
   Globals globals;
   Run run;
   int verbose = 0;
+  bool version = false;
 
   Program() {
     app.name("kapitsa");
@@ -59,7 +60,7 @@ struct Program {
     app.set_help_flag("-h,--help", "Show help, of the program or of a command");
     app.add_flag("-v,--verbose", verbose, "Say more on stderr; twice: much more");
     app.add_flag("-q,--quiet", globals.quiet, "Errors only: no progress, statistics or notes");
-    app.add_flag("--version", "Show version, backends and architectures");
+    app.add_flag("--version", version, "Show version, backends and architectures");
     add_run(app, run, globals);
     add_serve(app, run, [this](const ServeModel& model) {
       return open_engine(model.model, {.context = model.context, .threads = model.threads}, globals);
@@ -106,9 +107,8 @@ struct Program {
     // wrong one is called that.
     const auto names = commands();
     const char* const* first = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
-    const bool version = std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--version"; });
     if (first == argv + argc) {
-      if (version) {
+      if (std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--version"; })) {
         put(version_text());
         return 0;
       }

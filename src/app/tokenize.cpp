@@ -38,7 +38,7 @@ Result<std::vector<text::TokenId>> encode(const Options& options, const weights:
 }
 
 // A piece as JSON text: quotes, line feeds and bytes that are no UTF-8 show.
-std::string quoted(const std::string& bytes) {
+std::string as_text(const std::string& bytes) {
   if (!text::find_invalid_utf8(bytes)) return Json(bytes).dump();
   std::string out = "bytes";
   for (const char c : bytes) out += fmt::format(" {:02X}", static_cast<unsigned char>(c));
@@ -57,7 +57,7 @@ void print(const Options& options, const text::Tokenizer& tokenizer, const std::
   } else {
     std::string table;
     for (const auto id : ids) {
-      table += fmt::format("{:>7}  {}{}\n", id, quoted(tokenizer.bytes(id)), tokenizer.is_special(id) ? "  special" : "");
+      table += fmt::format("{:>7}  {}{}\n", id, as_text(tokenizer.bytes(id)), tokenizer.is_special(id) ? "  special" : "");
     }
     put(table);
     fmt::print(stderr, "{} token{}\n", ids.size(), ids.size() == 1 ? "" : "s");

@@ -83,6 +83,16 @@ class Chat(CliTest):
         chat.line("/exit")
         self.assertEqual(chat.wait(), 0)
 
+    def test_a_paste_is_one_message(self):
+        chat = self.chat("-n", "4")
+        chat.send("\x1b[200~one\r\ttwo ü\nthree\x1b[201~")
+        self.ask(chat, " four")
+        file = self.folder / "paste.json"
+        self.ask(chat, f"/save {file}", "Saved")
+        self.assertEqual(json.loads(file.read_text())[0]["content"], "one\n\ttwo ü\nthree four")
+        chat.line("/exit")
+        self.assertEqual(chat.wait(), 0)
+
     def test_commands(self):
         chat = self.chat("--system", "Be brief.")
         self.ask(chat, "/help", r"/save FILE.*\"\"\"")
