@@ -113,7 +113,7 @@ std::string shape_of(const ModelFacts& f) {
   return text;
 }
 
-std::string to_text(const Shown& s) {
+std::string text_of(const Shown& s) {
   std::string out;
   const auto line = [&](const char* name, const std::string& text) {
     if (!text.empty()) out += fmt::format("  {:<14}{}\n", name, without_controls(text));
@@ -174,7 +174,7 @@ template <class T>
 Json maybe(const std::optional<T>& value) { return value ? Json(*value) : Json(); }
 Json maybe(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-Json to_json(const Shown& s) {
+Json json_of(const Shown& s) {
   const ModelFacts& f = s.facts;
   Json json;
   json["name"] = s.files.name;
@@ -234,7 +234,7 @@ void add_show(CLI::App& root, Run& run, const Globals& globals) {
     run = [options, &globals] {
       const auto shown = look_at(*options, globals);
       if (!shown.ok()) return fail(shown.status());
-      put(options->json ? to_json(*shown).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : to_text(*shown));
+      put(options->json ? json_of(*shown).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text_of(*shown));
       const Status status = output_status();
       return status.ok() ? 0 : fail(status);
     };

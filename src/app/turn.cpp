@@ -107,7 +107,7 @@ double answer_speed(const engine::Usage& u) { return per_second(u.completion_tok
 
 std::string speed(double tokens_a_second) {
   if (tokens_a_second <= 0) return "";
-  return fmt::format(tokens_a_second < 100 ? ", {:.1f} tok/s" : ", {:.0f} tok/s", tokens_a_second);
+  return fmt::format(", {:.{}f} tok/s", tokens_a_second, tokens_a_second < 100 ? 1 : 0);
 }
 
 std::string tokens(int count) { return fmt::format("{} token{}", count, count == 1 ? "" : "s"); }
