@@ -9,6 +9,12 @@ function(kapitsa_library name)
   add_library(kapitsa_${name} STATIC ${sources})
   target_include_directories(kapitsa_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(kapitsa_${name} PUBLIC ${ARG_DEPS})
+  # The headers that nearly every file reads, parsed once: half of the time of a clean build.
+  if(name STREQUAL "base")
+    target_precompile_headers(kapitsa_base PRIVATE ${CMAKE_SOURCE_DIR}/cmake/common.h)
+  elseif(NOT name STREQUAL "backend")  # its kernels have flags of their own
+    target_precompile_headers(kapitsa_${name} REUSE_FROM kapitsa_base)
+  endif()
 endfunction()
 
 # kapitsa_test(NAME [DEPS lib...]): one gtest binary from the calling folder's *_test.cpp; every test
@@ -20,6 +26,7 @@ function(kapitsa_test name)
   target_include_directories(${name}_test PRIVATE ${CMAKE_SOURCE_DIR})
   target_compile_definitions(${name}_test PRIVATE KAPITSA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   target_compile_options(${name}_test PRIVATE -O1)
+  target_precompile_headers(${name}_test PRIVATE ${CMAKE_SOURCE_DIR}/cmake/common.h <gtest/gtest.h>)
   target_link_libraries(${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main)
   gtest_discover_tests(${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60)
 endfunction()

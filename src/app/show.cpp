@@ -80,9 +80,9 @@ Result<Shown> look_at(const Options& options, const Globals& globals) {
   shown.physical = hub::physical_memory();
   read_text_facts(checkpoint, shown);
   const auto catalogue = shown.files.entry ? sampling_from_json(shown.files.entry->sampling) : std::nullopt;
-  shown.sampling = catalogue ? *catalogue : engine::recommended_sampling(checkpoint);
-  const bool plain = to_json(shown.sampling) == to_json(engine::Sampling());
-  shown.sampling_from = catalogue ? "the catalogue" : plain ? "nothing recommended" : "the model's files";
+  const auto files = engine::recommended_sampling(checkpoint);
+  shown.sampling = catalogue ? *catalogue : files.value_or(engine::default_sampling());
+  shown.sampling_from = catalogue ? "the catalogue" : files ? "the model's files" : "nothing recommended: Kapitsa's default";
   return shown;
 }
 

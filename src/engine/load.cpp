@@ -68,27 +68,35 @@ Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoin
   return tokenizer;
 }
 
-Sampling recommended_sampling(const weights::Checkpoint& checkpoint) {
+Sampling default_sampling() { return {.temperature = kDefaultTemperature, .top_p = kDefaultTopP}; }
+
+std::optional<Sampling> recommended_sampling(const weights::Checkpoint& checkpoint) {
+  // Unnamed parameters of a file that names others have the meaning that its own library gives them: off.
   Sampling s;
+  bool stated = false;
   const auto set = [&](auto& field, const char* json_key, const char* gguf_key) {
+    std::optional<double> number;
     if (checkpoint.container == weights::Container::gguf) {
-      if (const auto n = checkpoint.metadata.number(gguf_key)) field = static_cast<std::decay_t<decltype(field)>>(*n);
-      return;
+      number = checkpoint.metadata.number(gguf_key);
+    } else if (const Json& g = checkpoint.generation_config; g.is_object()) {
+      if (const auto it = g.find(json_key); it != g.end() && it->is_number()) number = it->get<double>();
     }
-    const Json& g = checkpoint.generation_config;
-    if (!g.is_object()) return;
-    if (const auto it = g.find(json_key); it != g.end() && it->is_number()) field = it->get<std::decay_t<decltype(field)>>();
+    if (!number || !(*number >= 0) || !(*number <= 1e6)) return;  // no number that could be meant
+    field = static_cast<std::decay_t<decltype(field)>>(*number);
+    stated = true;
   };
   set(s.temperature, "temperature", "general.sampling.temp");
   set(s.top_k, "top_k", "general.sampling.top_k");
   set(s.top_p, "top_p", "general.sampling.top_p");
   set(s.min_p, "min_p", "general.sampling.min_p");
   set(s.repetition_penalty, "repetition_penalty", "general.sampling.penalty_repeat");
-  const Json& g = checkpoint.generation_config;
-  if (g.is_object()) {
-    if (const auto it = g.find("do_sample"); it != g.end() && it->is_boolean() && !it->get<bool>()) s.temperature = 0;
+  if (const Json& g = checkpoint.generation_config; g.is_object()) {
+    if (const auto it = g.find("do_sample"); it != g.end() && it->is_boolean() && !it->get<bool>()) {
+      s.temperature = 0;
+      stated = true;
+    }
   }
-  return s;
+  return stated ? std::optional(s) : std::nullopt;
 }
 
 Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
@@ -111,7 +119,7 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
   parts.info.id = options.id.empty() ? name_of(options.path) : options.id;
   parts.info.architecture = parts.model->config().architecture;
   parts.info.created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  parts.info.sampling = options.sampling ? *options.sampling : recommended_sampling(*checkpoint);
+  parts.info.sampling = options.sampling ? *options.sampling : recommended_sampling(*checkpoint).value_or(default_sampling());
   parts.info.can_think = parts.chat_template && parts.chat_template->mentions("enable_thinking");
   return std::unique_ptr<Engine>(std::make_unique<Scheduler>(std::move(parts)));
 }

@@ -29,8 +29,13 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options);
 // The tokenizer that a checkpoint carries, alone. Errors: kNotFound (no tokenizer.json), kCorrupt, kUnsupported.
 Result<std::unique_ptr<text::Tokenizer>> load_tokenizer(const weights::Checkpoint& checkpoint);
 
-// What a Hugging Face folder's generation_config.json recommends; defaults (temperature 1) where it says nothing, and
-// greedy where it says do_sample: false. Shown to users as the model's own.
-Sampling recommended_sampling(const weights::Checkpoint& checkpoint);
+// What is sampled with where neither files nor catalogue nor request say anything.
+inline constexpr auto kDefaultTemperature = 0.7f;
+inline constexpr auto kDefaultTopP = 0.95f;
+
+// What the model's own files recommend (generation_config.json, general.sampling.*), over the defaults above; nothing where
+// they do not speak of sampling at all. do_sample: false means greedy.
+std::optional<Sampling> recommended_sampling(const weights::Checkpoint& checkpoint);
+Sampling default_sampling();
 
 }  // namespace kapitsa::engine

@@ -91,15 +91,30 @@ struct Q6_K {
   }
 };
 
+// The rows that a tile works on, block by block.
+struct Rows {
+  const int8_t* q;
+  const int32_t* sum;
+  const float* scale;
+  const float* scaled_sum;
+  int64_t blocks;  // from row to row, in blocks of 32
+
+  Rows(const QuantRows& x, int64_t row0) : blocks(x.columns / 32) {
+    q = x.q + row0 * blocks * 32;
+    sum = x.sum + row0 * blocks * 2;
+    scale = x.scale + row0 * blocks;
+    scaled_sum = x.scaled_sum + row0 * blocks;
+  }
+};
+
 template <class F, int R>
-inline void block_rows(const Codes* w, const Vec* scale, const Vec* minimum, const QuantRows& x, int64_t row0, int64_t b,
-                       Vec* acc) {
+inline void block_rows(const Codes* w, const Vec* scale, const Vec* minimum, const Rows& x, int64_t b, Vec* acc) {
   constexpr int kGroups = 8 / F::kParts;
   for (int r = 0; r < R; ++r) {
-    const int64_t row = row0 + r;
-    const int8_t* q = x.q + row * x.columns + b * 32;
-    const int32_t* sums = x.sum + row * (x.columns / 16) + b * 2;
-    const float d = x.scale[row * (x.columns / 32) + b];
+    const int64_t at = r * x.blocks + b;
+    const int8_t* q = x.q + at * 32;
+    const int32_t* sums = x.sum + at * 2;
+    const float d = x.scale[at];
     for (int p = 0; p < F::kParts; ++p) {
       const int32_t x_sum = F::kParts == 2 ? sums[p] : sums[0] + sums[1];
       Int dots;
@@ -107,12 +122,13 @@ inline void block_rows(const Codes* w, const Vec* scale, const Vec* minimum, con
       else dots = dot<kGroups, F::kMax == 0 ? 1 : F::kMax>(w + p * kGroups, q + 4 * kGroups * p, set_int(-F::kOffset * x_sum));
       acc[r] = fma(to_float(dots), mul(scale[p], set(d)), acc[r]);
     }
-    if (F::kMinimum) acc[r] = fnma(minimum[0], set(x.scaled_sum[row * (x.columns / 32) + b]), acc[r]);
+    if (F::kMinimum) acc[r] = fnma(minimum[0], set(x.scaled_sum[at]), acc[r]);
   }
 }
 
 template <class F, int R>
-void direct_rows(const uint8_t* panel, int64_t superblocks, const QuantRows& x, int64_t row0, float* out) {
+void direct_rows(const uint8_t* panel, int64_t superblocks, const QuantRows& all, int64_t row0, float* out) {
+  const Rows x(all, row0);
   Vec acc[R];
   for (auto& a : acc) a = zero();
   for (int64_t s = 0; s < superblocks; ++s) {
@@ -123,7 +139,7 @@ void direct_rows(const uint8_t* panel, int64_t superblocks, const QuantRows& x, 
       Codes w[8];
       F::codes(panel, w);
       for (int line = 0; line < F::kBytes; line += 64) prefetch(panel + kPrefetch + line);
-      block_rows<F, R>(w, scale + b * F::kParts, minimum + b, x, row0, s * F::kBlocks + b, acc);
+      block_rows<F, R>(w, scale + b * F::kParts, minimum + b, x, s * F::kBlocks + b, acc);
     }
   }
   for (int r = 0; r < R; ++r) store(out + r * kLanes, acc[r]);
@@ -151,7 +167,8 @@ void expand(const uint8_t* panel, int64_t superblocks, uint8_t* out) {
 }
 
 template <class F, int R>
-void expanded_rows(const uint8_t* scratch, int64_t blocks, const QuantRows& x, int64_t row0, float* out) {
+void expanded_rows(const uint8_t* scratch, int64_t blocks, const QuantRows& all, int64_t row0, float* out) {
+  const Rows x(all, row0);
   Vec acc[R];
   for (auto& a : acc) a = zero();
   for (int64_t b = 0; b < blocks; ++b, scratch += expanded_bytes<F>()) {
@@ -161,7 +178,7 @@ void expanded_rows(const uint8_t* scratch, int64_t blocks, const QuantRows& x, i
     Vec scale[F::kParts], minimum[1];
     for (int p = 0; p < F::kParts; ++p) scale[p] = load(floats + 16 * p);
     if (F::kMinimum) minimum[0] = load(floats + 16 * F::kParts);
-    block_rows<F, R>(w, scale, minimum, x, row0, b, acc);
+    block_rows<F, R>(w, scale, minimum, x, b, acc);
   }
   for (int r = 0; r < R; ++r) store(out + r * kLanes, acc[r]);
 }
