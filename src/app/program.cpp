@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
 #include <system_error>
 
 #include "app/command.h"
@@ -17,20 +17,40 @@
 namespace kapitsa::app {
 namespace {
 
+// Insertions, deletions, substitutions and swaps of neighbours.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return d[a.size()][b.size()];
 }
+
+// An option's names, what it takes, what it is for: who excludes whom is said when it happens.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_items_expected_max() == 0) return "";  // a flag
+    std::string text = " " + (option->get_positional() ? std::string() : value_name(option->get_type_name()));
+    if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+    return text == " " ? "" : text;
+  }
+
+ private:
+  // "FLOAT:0 to 2" is a NUMBER; members of a set stay.
+  static std::string value_name(const std::string& type) {
+    const size_t brace = type.find('{');
+    if (brace != type.npos) return type.substr(brace);
+    return type.substr(0, 4) == "TEXT" ? "TEXT" : "N";
+  }
+};
 
 int wrong_use(const std::string& message, const std::string& help) {
   fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message, help.empty() ? "" : " " + help);
@@ -55,6 +75,7 @@ struct Program {
 
   Program() {
     app.name("kapitsa");
+    app.formatter(std::make_shared<Help>());  // commands take it over
     app.require_subcommand(1);
     app.fallthrough();  // -v and -q may stand after the command
     app.set_help_flag("-h,--help", "Show help, of the program or of a command");
@@ -93,7 +114,7 @@ struct Program {
   int explain(const CLI::ParseError& fault) {
     if (fault.get_exit_code() == 0) {  // help was asked for
       const auto parsed = app.get_subcommands();
-      put(parsed.empty() ? app.help() : parsed.front()->help());
+      put(parsed.empty() ? app.help() : parsed.front()->help("kapitsa"));
       return 0;
     }
     const bool surplus = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
@@ -135,6 +156,7 @@ struct Program {
 }  // namespace
 
 std::string nearest(std::string_view text, const std::vector<std::string>& words) {
+  if (text.size() > 32) return "";
   std::string best;
   size_t least = text.size() < 4 ? 2 : 3;  // further away it is a guess
   for (const std::string& word : words) {

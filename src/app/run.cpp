@@ -136,7 +136,11 @@ void add_run(CLI::App& root, Run& run, const Globals& globals) {
   command->add_flag_callback("--no-think", [options] { options->think = false; }, "Ask it not to")
       ->excludes(raw)
       ->excludes(command->get_option("--think"));
-  command->add_flag("--stats,!--no-stats", options->statistics, "Speed under each answer, on stderr (default: yes)");
+  command
+      ->add_flag_callback("--no-stats", [options] { options->statistics = false; },
+                          "No line about speed under each answer (on stderr)")
+      ->excludes(command->add_flag_callback(
+          "--stats", [options] { options->statistics = true; }, "The opposite, which is the default"));
   command->add_flag("--json", options->json, "One JSON object with the answer and its statistics, at the end");
   options->sampling.add_to(*command);
   command->footer(

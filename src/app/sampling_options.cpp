@@ -68,7 +68,7 @@ std::optional<engine::Sampling> sampling_from_json(const Json& json) {
   bool any = false;
   const auto set = [&](const char* name, auto& field) {
     const auto at = json.find(name);
-    if (at == json.end() || !at->is_number()) return;
+    if (at == json.end() || !at->is_number() || std::fabs(at->get<double>()) > 1e6) return;
     field = at->get<std::decay_t<decltype(field)>>();
     any = true;
   };

@@ -63,7 +63,7 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
 
   Answer answer;
   text::ReasoningSplitter splitter(form.opens_reasoning);
-  bool first = true;
+  bool first = true, closed = false;  // closed: stdout takes nothing more
   const auto show = [&](const text::ReasoningSplitter::Part& part) {
     answer.reasoning += part.reasoning;
     answer.text += part.answer;
@@ -82,12 +82,15 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
       }
       if (event->finish) {
         if (form.reasoning) taken = taken && show(splitter.finish());
-        taken = printer.finish() && taken;
+        closed = !printer.finish() || !taken || closed;
         answer.usage = event->usage;
         answer.finish = *event->finish;
       }
-      if (!taken) return output_status();
-      if (event->finish) return answer;
+      if (event->finish) return closed ? Result<Answer>(output_status()) : Result<Answer>(std::move(answer));
+      if (!taken && !closed) {
+        closed = true;
+        stream->cancel();
+      }
     }
     bell.wait(interrupt);
     if (interrupt.take()) {
