@@ -52,8 +52,8 @@ int chat(const RunOptions& options, const Globals& globals) {
   if (const Status status = session.check(); !status.ok()) return fail(status);
   LineEditor editor(history_path());
   if (!globals.quiet) {
-    put(fmt::format("{} ({} tokens of context). /help lists commands, Ctrl-D leaves.\n", (*engine)->info().id,
-                    (*engine)->info().context));
+    put(fmt::format("{} ({} tokens of context). /help lists commands, Ctrl-D leaves.\n",
+                    (*engine)->info().id, (*engine)->info().context));
   }
   bool leave = false;
   while (!leave) {

@@ -4,7 +4,9 @@
 
 namespace kapitsa::app {
 
-void Conversation::user(std::string text) { turns_.push_back({"user", std::move(text), {}}); }
+void Conversation::user(std::string text) {
+  turns_.push_back({"user", std::move(text), {}});
+}
 
 void Conversation::assistant(std::string text, std::string reasoning) {
   turns_.push_back({"assistant", std::move(text), std::move(reasoning)});
@@ -25,7 +27,8 @@ Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
   }
   if (engine.chat_template() == nullptr) {
     return error(Code::kUnsupported,
-                 "{} has no chat template, so it cannot be talked to: with --raw it goes on with the text it is "
+                 "{} has no chat template, so it cannot be talked to: with --raw it goes on with "
+                 "the text it is "
                  "given, or choose an instruction-tuned model",
                  engine.info().id);
   }

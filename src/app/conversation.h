@@ -16,8 +16,9 @@ class Conversation {
   // `raw`: no template; the prompt is all the text so far.
   explicit Conversation(bool raw) : raw_(raw) {}
 
-  std::string system;             // empty: none
-  std::optional<bool> think;      // the template's thinking switch; not given: the template's own default
+  std::string system;  // empty: none
+  std::optional<bool>
+      think;  // the template's thinking switch; not given: the template's own default
 
   void user(std::string text);
   void assistant(std::string text, std::string reasoning);
@@ -26,7 +27,8 @@ class Conversation {
   void clear() { turns_.clear(); }
   bool empty() const { return turns_.empty(); }
 
-  // Errors: kUnsupported where the model has no template and this is not raw; the template's; invalid UTF-8.
+  // Errors: kUnsupported where the model has no template and this is not raw; the template's;
+  // invalid UTF-8.
   Result<text::Prompt> prompt(const engine::Engine& engine) const;
 
   // [{"role": "user", "content": "..."}, ...], the system text first.

@@ -26,8 +26,10 @@ size_t edit_distance(std::string_view a, std::string_view b) {
         d[i][j] = i + j;
         continue;
       }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      d[i][j] = std::min(
+          {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
   return d[a.size()][b.size()];
@@ -38,7 +40,8 @@ class Help : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_items_expected_max() == 0) return "";  // a flag
-    std::string text = " " + (option->get_positional() ? std::string() : value_name(option->get_type_name()));
+    std::string text =
+        " " + (option->get_positional() ? std::string() : value_name(option->get_type_name()));
     if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
     return text == " " ? "" : text;
   }
@@ -53,7 +56,8 @@ class Help : public CLI::Formatter {
 };
 
 int wrong_use(const std::string& message, const std::string& help) {
-  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message, help.empty() ? "" : " " + help);
+  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
+             help.empty() ? "" : " " + help);
   return 2;
 }
 
@@ -84,7 +88,8 @@ struct Program {
     app.add_flag("--version", version, "Show version, backends and architectures");
     add_run(app, run, globals);
     add_serve(app, run, [this](const ServeModel& model) {
-      return open_engine(model.model, {.context = model.context, .threads = model.threads}, globals);
+      return open_engine(model.model, {.context = model.context, .threads = model.threads},
+                         globals);
     });
     add_pull(app, run);
     add_list(app, run);
@@ -93,8 +98,9 @@ struct Program {
     add_tokenize(app, run, globals);
     add_logits(app, run, globals);
     add_completion(app, run);
-    app.footer("kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"
-               "kapitsa COMMAND --help                      tells more about a command.");
+    app.footer(
+        "kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"
+        "kapitsa COMMAND --help                      tells more about a command.");
   }
 
   std::vector<std::string> commands() const {
@@ -118,18 +124,22 @@ struct Program {
       return 0;
     }
     const bool surplus = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
-    return wrong_use(lower_first(fault.what()) +
-                         (surplus && command() == "run" ? " (put -- before a prompt that begins with a dash)" : ""),
-                     command());
+    return wrong_use(
+        lower_first(fault.what()) + (surplus && command() == "run"
+                                         ? " (put -- before a prompt that begins with a dash)"
+                                         : ""),
+        command());
   }
 
   int main(int argc, char** argv) {
-    // The command, if it is one, is the first word that is no option: known before parsing, so that a
-    // wrong one is called that.
+    // The command, if it is one, is the first word that is no option: known before parsing, so that
+    // a wrong one is called that.
     const auto names = commands();
-    const char* const* first = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
+    const char* const* first =
+        std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
     if (first == argv + argc) {
-      if (std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--version"; })) {
+      if (std::any_of(argv + 1, argv + argc,
+                      [](std::string_view word) { return word == "--version"; })) {
         put(version_text());
         return 0;
       }
@@ -140,7 +150,8 @@ struct Program {
     } else if (std::find(names.begin(), names.end(), *first) == names.end()) {
       const std::string near = nearest(*first, names);
       return wrong_use(fmt::format("there is no command '{}'{}", *first,
-                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)), "");
+                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                       "");
     }
     try {
       app.parse(argc, argv);
