@@ -59,4 +59,13 @@ std::string Conversation::transcript() const {
   return out;
 }
 
+void note_idle_switch(std::optional<bool> think, const engine::Engine& engine,
+                      const Globals& globals) {
+  if (!think || globals.quiet || engine.info().can_think) return;
+  fmt::print(
+      stderr,
+      "kapitsa: note: the template of {} has no thinking switch, so --{}think changes nothing\n",
+      engine.info().id, *think ? "" : "no-");
+}
+
 }  // namespace kapitsa::app

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/globals.h"
 #include "base/json.h"
 #include "engine/engine.h"
 #include "text/prompt.h"
@@ -43,5 +44,10 @@ class Conversation {
   bool raw_;
   std::vector<Turn> turns_;
 };
+
+// Says on stderr that --think or --no-think changes nothing, where the model's template has no such
+// switch.
+void note_idle_switch(std::optional<bool> think, const engine::Engine& engine,
+                      const Globals& globals);
 
 }  // namespace kapitsa::app

@@ -41,7 +41,7 @@ class Help : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_items_expected_max() == 0) return "";  // a flag
     std::string text =
-        " " + (option->get_positional() ? std::string() : value_name(option->get_type_name()));
+        " " + (option->nonpositional() ? value_name(option->get_type_name()) : std::string());
     if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
     return text == " " ? "" : text;
   }
@@ -122,6 +122,9 @@ struct Program {
       const auto parsed = app.get_subcommands();
       put(parsed.empty() ? app.help() : parsed.front()->help("kapitsa"));
       return 0;
+    }
+    if (command().empty() && dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {
+      return wrong_use("no command was given", "");
     }
     const bool surplus = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
     return wrong_use(

@@ -69,6 +69,7 @@ int run_once(const RunOptions& options, std::string prompt, const Globals& globa
   conversation.system = options.system;
   conversation.think = options.think;
   conversation.user(std::move(prompt));
+  note_idle_switch(options.think, **engine, globals);
   auto made = conversation.prompt(**engine);
   if (!made.ok()) return fail(made.status());
 
@@ -100,6 +101,11 @@ int run_model(const RunOptions& options, const Globals& globals) {
     if (options.json) {
       fmt::print(stderr,
                  "kapitsa: --json needs a prompt, on the command line or on standard input\n");
+      return 2;
+    }
+    if (!is_terminal(stdout)) {
+      fmt::print(stderr,
+                 "kapitsa: a chat needs a terminal to write to as well: give a prompt instead\n");
       return 2;
     }
     return chat(options, globals);

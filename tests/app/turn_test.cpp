@@ -76,6 +76,23 @@ TEST(Ask, FailuresCome) {
   EXPECT_EQ(ask_quietly(engine, "x").message(), "no room");
 }
 
+std::string printed(bool colours, bool thoughts) {
+  ::testing::internal::CaptureStdout();
+  AnswerPrinter printer(true, colours, thoughts);
+  printer.thought("h");
+  printer.thought("m");
+  printer.answer("4");
+  printer.answer("2");
+  printer.finish();
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(AnswerPrinter, ThoughtsAreDimOrLeftOut) {
+  EXPECT_EQ(printed(true, true), "\x1b[2mhm\x1b[0m\n\n42\n");
+  EXPECT_EQ(printed(false, true), "hm\n\n42\n");
+  EXPECT_EQ(printed(false, false), "42\n");
+}
+
 TEST(AnswerPrinter, ControlCharactersAreShownNotObeyed) {
   EXPECT_EQ(without_controls("a\tb\nc"), "a\tb\nc");
   EXPECT_EQ(without_controls("a\r\nb"), "a\nb");

@@ -151,6 +151,10 @@ class SmolLM2(CliTest):
         self.assertLess(count("--raw", spelled), 8)
         self.assertGreater(count(spelled) - count("hi"), 10)
 
+    def test_a_thinking_switch_that_does_nothing_is_noted(self):
+        done = self.kapitsa("run", self.model(), "--no-think", "-n", 1, "hi")
+        self.assertIn("--no-think changes nothing", done.stderr)
+
     def test_interrupt_ends_with_130(self):
         process = subprocess.Popen([BINARY, "run", self.model(), "Write a very long story about a dragon."],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env, stdin=subprocess.DEVNULL)
