@@ -42,7 +42,9 @@ bool AnswerPrinter::thought(std::string_view text) {
   return !thoughts_ || write(Part::kThought, text);
 }
 
-bool AnswerPrinter::answer(std::string_view text) { return write(Part::kAnswer, text); }
+bool AnswerPrinter::answer(std::string_view text) {
+  return write(Part::kAnswer, text);
+}
 
 bool AnswerPrinter::finish() {
   std::string out;

@@ -8,8 +8,8 @@ namespace kapitsa::app {
 
 class AnswerPrinter {
  public:
-  // `thoughts`: what the model thinks is shown too, dim where `colours`. `terminal`: control characters
-  // are replaced, so that no answer can move the cursor or rename the window.
+  // `thoughts`: what the model thinks is shown too, dim where `colours`. `terminal`: control
+  // characters are replaced, so that no answer can move the cursor or rename the window.
   AnswerPrinter(bool terminal, bool colours, bool thoughts)
       : terminal_(terminal), colours_(colours), thoughts_(thoughts) {}
 

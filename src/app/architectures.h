@@ -2,16 +2,16 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <string_view>
+
+#include "model/architecture.h"
 
 namespace kapitsa::app {
 
-inline constexpr std::array<std::string_view, 3> kArchitectures = {"llama", "qwen2", "qwen3"};
-
 inline bool runs_here(std::string_view architecture) {
-  return std::find(kArchitectures.begin(), kArchitectures.end(), architecture) !=
-         kArchitectures.end();
+  const auto known = model::architectures();
+  return std::any_of(known.begin(), known.end(),
+                     [&](const model::Architecture* a) { return a->name == architecture; });
 }
 
 }  // namespace kapitsa::app

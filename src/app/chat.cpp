@@ -50,10 +50,11 @@ int chat(const RunOptions& options, const Globals& globals) {
   ChatSession session(**engine, options, globals, interrupt);
   // Better now than after the first message.
   if (const Status status = session.check(); !status.ok()) return fail(status);
+  note_idle_switch(options.think, **engine, globals);
   LineEditor editor(history_path());
   if (!globals.quiet) {
-    put(fmt::format("{} ({} tokens of context). /help lists commands, Ctrl-D leaves.\n", (*engine)->info().id,
-                    (*engine)->info().context));
+    put(fmt::format("{} ({} tokens of context). /help lists commands, Ctrl-D leaves.\n",
+                    (*engine)->info().id, (*engine)->info().context));
   }
   bool leave = false;
   while (!leave) {

@@ -26,7 +26,8 @@ bool MessageLines::add(std::string_view line) {
   }
   const std::string_view end = line.substr(0, line.find_last_not_of(" \t") + 1);
   if (block_) {
-    const bool closes = end.size() >= kBlock.size() && end.substr(end.size() - kBlock.size()) == kBlock;
+    const bool closes =
+        end.size() >= kBlock.size() && end.substr(end.size() - kBlock.size()) == kBlock;
     if (closes) line = end.substr(0, end.size() - kBlock.size());
     if (!text_.empty() && !(closes && line.empty())) text_ += '\n';
     text_ += line;

@@ -7,7 +7,8 @@
 
 namespace kapitsa::app {
 
-// Collects the lines of one message: """ begins and ends a block, a backslash at a line's end goes on.
+// Collects the lines of one message: """ begins and ends a block, a backslash at a line's end goes
+// on.
 class MessageLines {
  public:
   // Takes a line; true when the message is whole.

@@ -21,7 +21,9 @@ constexpr std::string_view kHelp =
     "\"\"\" begins and ends a message of several lines; so does a backslash at a line's end.\n"
     "Ctrl-C stops an answer. A message that begins with / needs a space before it.\n";
 
-Status put_or_stop(std::string_view text) { return put(text) ? Status() : output_status(); }
+Status put_or_stop(std::string_view text) {
+  return put(text) ? Status() : output_status();
+}
 
 }  // namespace
 
@@ -41,7 +43,8 @@ ChatSession::ChatSession(engine::Engine& engine, const RunOptions& options, cons
 Status ChatSession::check() const {
   Conversation probe(options_.raw);
   probe.user("?");
-  return options_.raw || engine_.chat_template() != nullptr ? Status() : probe.prompt(engine_).status();
+  return options_.raw || engine_.chat_template() != nullptr ? Status()
+                                                            : probe.prompt(engine_).status();
 }
 
 Status ChatSession::handle(const std::string& message, bool& leave) {
@@ -66,19 +69,22 @@ Status ChatSession::command(const ChatCommand& command, bool& leave) {
   if (name == "think") return set_thinking(command.argument);
   if (name == "save") return save(command.argument);
   if (name == "stats") {
-    if (command.argument == "on" || command.argument == "off") statistics_ = command.argument == "on";
+    if (command.argument == "on" || command.argument == "off")
+      statistics_ = command.argument == "on";
     show_totals();
     return {};
   }
-  return error(Code::kInvalid, "there is no command /{}; /help lists them, and a message may begin with a space",
+  return error(Code::kInvalid,
+               "there is no command /{}; /help lists them, and a message may begin with a space",
                without_controls(name));
 }
 
 Status ChatSession::set_system(const std::string& text) {
   if (options_.raw) return error(Code::kInvalid, "with --raw there is no system text");
   if (text.empty()) {
-    return put_or_stop(conversation_.system.empty() ? "There is no system text.\n"
-                                                    : without_controls(conversation_.system) + "\n");
+    return put_or_stop(conversation_.system.empty()
+                           ? "There is no system text.\n"
+                           : without_controls(conversation_.system) + "\n");
   }
   conversation_.system = text == "-" ? "" : text;
   return put_or_stop(text == "-" ? "The system text is removed.\n" : "The system text is set.\n");
@@ -86,7 +92,8 @@ Status ChatSession::set_system(const std::string& text) {
 
 Status ChatSession::set_thinking(const std::string& word) {
   if (!engine_.info().can_think) {
-    return error(Code::kUnsupported, "the template of {} has no thinking switch", engine_.info().id);
+    return error(Code::kUnsupported, "the template of {} has no thinking switch",
+                 engine_.info().id);
   }
   if (word != "on" && word != "off") return error(Code::kInvalid, "/think takes on or off");
   conversation_.think = word == "on";
@@ -105,8 +112,8 @@ Status ChatSession::ask_model(const std::string& message) {
   request.max_tokens = options_.max_tokens;
   request.sampling = sampling_;
   AnswerPrinter printer(true, has_colours(stdout), true);
-  const auto answer =
-      ask(engine_, std::move(request), {!options_.raw, prompt->opens_reasoning}, printer, interrupt_);
+  const auto answer = ask(engine_, std::move(request), {!options_.raw, prompt->opens_reasoning},
+                          printer, interrupt_);
   if (!answer.ok()) {
     conversation_.drop_last();
     if (answer.status().code() != Code::kExhausted) return answer.status();
@@ -139,9 +146,10 @@ Status ChatSession::save(const std::string& file) {
   if (fs::exists(file, code) && saved_.count(file) == 0) {
     return error(Code::kInvalid, "{} exists already; name another file", file);
   }
-  const std::string text = fs::path(file).extension() == ".json"
-                               ? conversation_.messages().dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                               : conversation_.transcript();
+  const std::string text =
+      fs::path(file).extension() == ".json"
+          ? conversation_.messages().dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+          : conversation_.transcript();
   const std::string part = file + ".part";
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
   out << text;
@@ -156,7 +164,9 @@ Status ChatSession::save(const std::string& file) {
 
 void ChatSession::show_totals() const {
   const auto speed = [](int tokens, double seconds) { return seconds > 0 ? tokens / seconds : 0; };
-  put(fmt::format("{} answer{}: {} prompt tokens ({:.0f} tok/s), {} answer tokens ({:.1f} tok/s); {} of {} tokens of "
+  put(
+      fmt::format("{} answer{}: {} prompt tokens ({:.0f} tok/s), {} answer tokens ({:.1f} tok/s); "
+                  "{} of {} tokens of "
                   "context used; {}\n",
                   answers_, answers_ == 1 ? "" : "s", total_.prompt_tokens,
                   speed(total_.prompt_tokens, total_.prefill_s), total_.completion_tokens,

@@ -14,12 +14,13 @@ namespace kapitsa::app {
 
 class ChatSession {
  public:
-  ChatSession(engine::Engine& engine, const RunOptions& options, const Globals& globals, Interrupt& interrupt);
+  ChatSession(engine::Engine& engine, const RunOptions& options, const Globals& globals,
+              Interrupt& interrupt);
 
   // Whether this model can be talked to at all. Error: kUnsupported, no template.
   Status check() const;
-  // Carries out a command or asks the model; prints what comes. A failure leaves the conversation as it
-  // was. `leave` is set by /exit.
+  // Carries out a command or asks the model; prints what comes. A failure leaves the conversation
+  // as it was. `leave` is set by /exit.
   Status handle(const std::string& message, bool& leave);
 
  private:

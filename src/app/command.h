@@ -1,6 +1,6 @@
-// The commands of the program: each add_ function adds one subcommand whose callback sets `run`, which
-// main calls after parsing; its result is the exit code (0 done, 1 failed, 2 wrong use). `globals` is
-// filled in by then; it and `run` outlive the parsing.
+// The commands of the program: each add_ function adds one subcommand whose callback sets `run`,
+// which main calls after parsing; its result is the exit code (0 done, 1 failed, 2 wrong use).
+// `globals` is filled in by then; it and `run` outlive the parsing.
 #pragma once
 
 #include <CLI/CLI.hpp>

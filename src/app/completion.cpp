@@ -24,8 +24,10 @@ std::vector<Flag> flags_of(const CLI::App& app) {
   std::vector<Flag> flags;
   for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
     const bool takes_value = option->get_items_expected_max() > 0;
-    for (const std::string& name : option->get_snames()) flags.push_back({"-" + name, option->get_description(), takes_value});
-    for (const std::string& name : option->get_lnames()) flags.push_back({"--" + name, option->get_description(), takes_value});
+    for (const std::string& name : option->get_snames())
+      flags.push_back({"-" + name, option->get_description(), takes_value});
+    for (const std::string& name : option->get_lnames())
+      flags.push_back({"--" + name, option->get_description(), takes_value});
   }
   return flags;
 }
@@ -51,7 +53,8 @@ std::string escaped(const std::string& text, std::string_view special = "") {
 }
 
 bool takes_model(const CLI::App& command) {
-  return command.get_option_no_throw("model") != nullptr || command.get_option_no_throw("--model") != nullptr;
+  return command.get_option_no_throw("model") != nullptr ||
+         command.get_option_no_throw("--model") != nullptr;
 }
 
 // The aliases of the catalogue and what was downloaded, asked for when they are needed.
@@ -61,8 +64,8 @@ std::string bash(const CLI::App& root) {
   std::string words, cases;
   for (const CLI::App* command : commands_of(root)) {
     words += (words.empty() ? "" : " ") + command->get_name();
-    cases += fmt::format("    {}) flags='{}'; models={} ;;\n", command->get_name(), names(flags_of(*command)),
-                         takes_model(*command) ? "yes" : "no");
+    cases += fmt::format("    {}) flags='{}'; models={} ;;\n", command->get_name(),
+                         names(flags_of(*command)), takes_model(*command) ? "yes" : "no");
   }
   return fmt::format(R"sh(# kapitsa completion for bash: source <(kapitsa completion bash)
 _kapitsa() {{
@@ -89,13 +92,15 @@ complete -o filenames -F _kapitsa kapitsa
 std::string zsh(const CLI::App& root) {
   std::string list, cases;
   for (const CLI::App* command : commands_of(root)) {
-    list += fmt::format("    '{}:{}'\n", command->get_name(), escaped(command->get_description(), ":"));
+    list +=
+        fmt::format("    '{}:{}'\n", command->get_name(), escaped(command->get_description(), ":"));
     cases += fmt::format("    {}) _arguments \\\n", command->get_name());
     for (const Flag& flag : flags_of(*command)) {
       cases += fmt::format("      '{}[{}]{}' \\\n", flag.name, escaped(flag.description, "[]:"),
                            flag.takes_value ? ":value:_files" : "");
     }
-    cases += takes_model(*command) ? "      '*:model:_kapitsa_models' ;;\n" : "      '*:file:_files' ;;\n";
+    cases += takes_model(*command) ? "      '*:model:_kapitsa_models' ;;\n"
+                                   : "      '*:file:_files' ;;\n";
   }
   return fmt::format(R"sh(#compdef kapitsa
 # kapitsa completion for zsh: source <(kapitsa completion zsh), or save it as _kapitsa in a folder of $fpath
@@ -128,9 +133,10 @@ std::string fish(const CLI::App& root) {
                        escaped(command->get_description()));
     for (const Flag& flag : flags_of(*command)) {
       const bool is_long = flag.name[1] == '-';
-      out += fmt::format("complete -c kapitsa -n '__fish_seen_subcommand_from {}' -{} {}{} -d '{}'\n", name,
-                         is_long ? 'l' : 's', flag.name.substr(is_long ? 2 : 1), flag.takes_value ? " -r" : "",
-                         escaped(flag.description));
+      out +=
+          fmt::format("complete -c kapitsa -n '__fish_seen_subcommand_from {}' -{} {}{} -d '{}'\n",
+                      name, is_long ? 'l' : 's', flag.name.substr(is_long ? 2 : 1),
+                      flag.takes_value ? " -r" : "", escaped(flag.description));
     }
     if (takes_model(*command)) {
       out += fmt::format("complete -c kapitsa -n '__fish_seen_subcommand_from {}' -a '{}'\n", name,
@@ -146,13 +152,17 @@ Result<std::string> completion_script(const CLI::App& root, std::string_view she
   if (shell == "bash") return bash(root);
   if (shell == "zsh") return zsh(root);
   if (shell == "fish") return fish(root);
-  return error(Code::kInvalid, "there is no completion for '{}'; there is for bash, zsh and fish", shell);
+  return error(Code::kInvalid, "there is no completion for '{}'; there is for bash, zsh and fish",
+               shell);
 }
 
 void add_completion(CLI::App& root, Run& run) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command = root.add_subcommand("completion", "Print a completion script: bash, zsh or fish");
-  command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  CLI::App* command =
+      root.add_subcommand("completion", "Print a completion script: bash, zsh or fish");
+  command->add_option("shell", *shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shell, &root, &run] {
     run = [shell, &root] {
       const auto script = completion_script(root, *shell);

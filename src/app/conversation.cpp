@@ -4,7 +4,9 @@
 
 namespace kapitsa::app {
 
-void Conversation::user(std::string text) { turns_.push_back({"user", std::move(text), {}}); }
+void Conversation::user(std::string text) {
+  turns_.push_back({"user", std::move(text), {}});
+}
 
 void Conversation::assistant(std::string text, std::string reasoning) {
   turns_.push_back({"assistant", std::move(text), std::move(reasoning)});
@@ -25,7 +27,8 @@ Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
   }
   if (engine.chat_template() == nullptr) {
     return error(Code::kUnsupported,
-                 "{} has no chat template, so it cannot be talked to: with --raw it goes on with the text it is "
+                 "{} has no chat template, so it cannot be talked to: with --raw it goes on with "
+                 "the text it is "
                  "given, or choose an instruction-tuned model",
                  engine.info().id);
   }
@@ -54,6 +57,15 @@ std::string Conversation::transcript() const {
   if (!system.empty()) add("system", system);
   for (const Turn& turn : turns_) add(turn.role, turn.text);
   return out;
+}
+
+void note_idle_switch(std::optional<bool> think, const engine::Engine& engine,
+                      const Globals& globals) {
+  if (!think || globals.quiet || engine.info().can_think) return;
+  fmt::print(
+      stderr,
+      "kapitsa: note: the template of {} has no thinking switch, so --{}think changes nothing\n",
+      engine.info().id, *think ? "" : "no-");
 }
 
 }  // namespace kapitsa::app

@@ -18,7 +18,8 @@ void on_interrupt(int) {
     [[maybe_unused]] const auto written = write(note[1], "", 1);  // full: it was noted already
   } else {
     // A progress bar's line may be unfinished.
-    if (isatty(STDERR_FILENO)) [[maybe_unused]] const auto written = write(STDERR_FILENO, "\n", 1);
+    if (isatty(STDERR_FILENO)) [[maybe_unused]]
+      const auto written = write(STDERR_FILENO, "\n", 1);
     _exit(130);
   }
   errno = kept;
@@ -55,7 +56,9 @@ Interrupt::~Interrupt() {
   take();
 }
 
-int Interrupt::fd() const { return note[0]; }
+int Interrupt::fd() const {
+  return note[0];
+}
 
 bool Interrupt::take() {
   char bytes[16];

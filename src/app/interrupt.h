@@ -3,11 +3,12 @@
 
 namespace kapitsa::app {
 
-// From here on SIGINT ends the program with exit code 130, and SIGPIPE does nothing: writing to a closed
-// pipe is an error that the writer sees.
+// From here on SIGINT ends the program with exit code 130, and SIGPIPE does nothing: writing to a
+// closed pipe is an error that the writer sees.
 void install_signals();
 
-// While one lives (one at a time), SIGINT is only noted: the work at hand stops, the program goes on.
+// While one lives (one at a time), SIGINT is only noted: the work at hand stops, the program goes
+// on.
 class Interrupt {
  public:
   Interrupt();

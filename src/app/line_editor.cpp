@@ -35,7 +35,9 @@ void mark_pastes(bool on) {
   [[maybe_unused]] const auto written = write(STDOUT_FILENO, text.data(), text.size());
 }
 
-void on_resize(int) { resized = 1; }
+void on_resize(int) {
+  resized = 1;
+}
 
 // Killed while a line is edited: the shell gets its terminal back as it was.
 void on_end(int signal) {
@@ -70,7 +72,7 @@ struct LineEditor::State {
   std::string prompt;
   Interrupt* interrupt = nullptr;
   bool interrupted = false;
-  std::string typed;  // when it was interrupted
+  std::string typed;       // when it was interrupted
   std::deque<char> ahead;  // bytes that were read and are to be read again
   bool pasting = false;    // between the terminal's marks of a paste
 

@@ -127,7 +127,8 @@ int list_models(const Options& options) {
       Row row = row_of(entry, variant, env, physical);
       const bool first = &variant == &entry.variants.front();
       // What is on the disk is always shown, whichever variant it is.
-      if (!row.path.empty() || (!options.downloaded && (first || options.all))) rows.push_back(std::move(row));
+      if (!row.path.empty() || (!options.downloaded && (first || options.all)))
+        rows.push_back(std::move(row));
     }
   }
   const std::vector<std::string> others = other_repos(*catalogue, env);
@@ -159,10 +160,9 @@ void add_list(CLI::App& root, Run& run) {
   command->add_flag("--all,-a", options->all, "Every variant (quantisation) of each model");
   command->add_flag("--downloaded,-d", options->downloaded, "Only what is on this disk");
   command->add_flag("--json", options->json, "As JSON");
-  command->add_flag("--names", options->names, "Only the names, one a line, for scripts and completion");
-  command->callback([options, &run] {
-    run = [options] { return list_models(*options); };
-  });
+  command->add_flag("--names", options->names,
+                    "Only the names, one a line, for scripts and completion");
+  command->callback([options, &run] { run = [options] { return list_models(*options); }; });
 }
 
 }  // namespace kapitsa::app

@@ -1,4 +1,5 @@
-// Shows how far the loading of a model is, on a terminal, where it takes long enough to be wondered at.
+// Shows how far the loading of a model is, on a terminal, where it takes long enough to be wondered
+// at.
 #pragma once
 
 #include <chrono>

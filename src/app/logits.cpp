@@ -1,5 +1,5 @@
-// `kapitsa logits`: what a model computes, for people who check an engine. Runs the executor itself: no
-// scheduler, no sampler.
+// `kapitsa logits`: what a model computes, for people who check an engine. Runs the executor
+// itself: no scheduler, no sampler.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,17 +28,21 @@ struct Options {
 Status check_tokens(const std::vector<int32_t>& tokens, const model::Config& config) {
   const auto most = *std::max_element(tokens.begin(), tokens.end());
   if (most >= config.vocabulary) {
-    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", most, config.vocabulary);
+    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", most,
+                 config.vocabulary);
   }
   if (config.context > 0 && tokens.size() > static_cast<size_t>(config.context)) {
-    return error(Code::kInvalid, "{} tokens are more than the model's context of {}", tokens.size(), config.context);
+    return error(Code::kInvalid, "{} tokens are more than the model's context of {}", tokens.size(),
+                 config.context);
   }
   return {};
 }
 
 // Tensor 0 is the logits, tensor 1 + i is tap i.
-Result<weights::SafetensorsWriter> begin_file(const Options& options, const model::Model& model, int64_t rows) {
-  std::vector<weights::SafetensorsWriter::Declared> tensors = {{"logits", {rows, model.config().vocabulary}}};
+Result<weights::SafetensorsWriter> begin_file(const Options& options, const model::Model& model,
+                                              int64_t rows) {
+  std::vector<weights::SafetensorsWriter::Declared> tensors = {
+      {"logits", {rows, model.config().vocabulary}}};
   if (options.hidden) {
     const auto& taps = model.graph().taps();
     for (size_t i = 0; i < taps.size(); ++i) {
@@ -62,10 +66,12 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
     const auto first = static_cast<int64_t>(at);
     for (int r = 0; r < rows; ++r) {
       const auto logits = executor.logits(r);
-      KAPITSA_RETURN_IF_ERROR(file.write(0, (first + r) * static_cast<int64_t>(logits.size()), logits));
+      KAPITSA_RETURN_IF_ERROR(
+          file.write(0, (first + r) * static_cast<int64_t>(logits.size()), logits));
       for (size_t i = 0; i < taps; ++i) {
         const auto state = executor.tap(static_cast<int>(i), r);
-        KAPITSA_RETURN_IF_ERROR(file.write(1 + i, (first + r) * static_cast<int64_t>(state.size()), state));
+        KAPITSA_RETURN_IF_ERROR(
+            file.write(1 + i, (first + r) * static_cast<int64_t>(state.size()), state));
       }
     }
     progress(static_cast<double>(at + part.size()) / static_cast<double>(tokens.size()));
@@ -76,13 +82,15 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
 Status run_logits(Options options, const Globals& globals) {
   KAPITSA_ASSIGN(const auto tokens, read_tokens(options.tokens));
   KAPITSA_ASSIGN(const auto files, find_model(options.model, hub::Download::kIfMissing, globals));
-  options.backend.compute = options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
+  options.backend.compute =
+      options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
   KAPITSA_ASSIGN(const auto backend, backend::make(options.backend));
   KAPITSA_ASSIGN(auto checkpoint, weights::Checkpoint::open(files.path));
   LoadProgress loading(files.name, !globals.quiet);
-  KAPITSA_ASSIGN(const auto model,
-                 model::Model::load(std::make_shared<const weights::Checkpoint>(std::move(checkpoint)), *backend,
-                                    [&](double share) { loading.update(share); }));
+  KAPITSA_ASSIGN(
+      const auto model,
+      model::Model::load(std::make_shared<const weights::Checkpoint>(std::move(checkpoint)),
+                         *backend, [&](double share) { loading.update(share); }));
   loading.finish();
   KAPITSA_RETURN_IF_ERROR(check_tokens(tokens, model->config()));
   const engine::Executor::Options layout{
@@ -96,8 +104,9 @@ Status run_logits(Options options, const Globals& globals) {
       compute(options, *model, *executor, tokens, [&](double share) { computing.update(share); }));
   computing.finish();
   if (!globals.quiet) {
-    fmt::print(stderr, "{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
-               options.hidden ? fmt::format(" and {} hidden states", model->graph().taps().size()) : "");
+    fmt::print(
+        stderr, "{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
+        options.hidden ? fmt::format(" and {} hidden states", model->graph().taps().size()) : "");
   }
   return {};
 }
@@ -106,26 +115,40 @@ Status run_logits(Options options, const Globals& globals) {
 
 void add_logits(CLI::App& root, Run& run, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = root.add_subcommand("logits", "Write the logits of a list of tokens, to check the engine");
-  command->add_option("model", options->model, "An alias, a GGUF file, a Hugging Face folder or a hub id")
+  CLI::App* command =
+      root.add_subcommand("logits", "Write the logits of a list of tokens, to check the engine");
+  command
+      ->add_option("model", options->model,
+                   "An alias, a GGUF file, a Hugging Face folder or a hub id")
       ->required();
   command
-      ->add_option("--tokens", options->tokens,
-                   "\"1,2,3\", a text file of ids, - for stdin, or a .safetensors file with int32 `tokens`")
+      ->add_option(
+          "--tokens", options->tokens,
+          "\"1,2,3\", a text file of ids, - for stdin, or a .safetensors file with int32 `tokens`")
       ->required();
-  command->add_option("--out", options->out, "The .safetensors file to write: `logits` [T, V], float32")->required();
-  command->add_flag("--hidden", options->hidden, "Also `hidden.i` [T, H]: the residual stream after each layer");
+  command
+      ->add_option("--out", options->out,
+                   "The .safetensors file to write: `logits` [T, V], float32")
+      ->required();
+  command->add_flag("--hidden", options->hidden,
+                    "Also `hidden.i` [T, H]: the residual stream after each layer");
   command->add_option("--kv", options->kv, "How keys and values are kept")
       ->capture_default_str()
       ->check(CLI::IsMember({"f16", "f32"}));
-  command->add_option("--compute", options->compute, "f32: weights decoded, every product in float32")
+  command
+      ->add_option("--compute", options->compute, "f32: weights decoded, every product in float32")
       ->capture_default_str()
       ->check(CLI::IsMember({"default", "f32"}));
-  command->add_option("--chunk", options->chunk, "Tokens a step; the result's bits do not depend on it")
+  command
+      ->add_option("--chunk", options->chunk,
+                   "Tokens a step; the result's bits do not depend on it")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096));
-  command->add_option("--backend", options->backend.name, "Where to compute; default: the best one here");
-  command->add_option("--threads", options->backend.threads, "CPU threads; default: one a physical core")
+  command->add_option("--backend", options->backend.name,
+                      "Where to compute; default: the best one here");
+  command
+      ->add_option("--threads", options->backend.threads,
+                   "CPU threads; default: one a physical core")
       ->check(CLI::Range(1, 1024));
   command->callback([options, &run, &globals] {
     run = [options, &globals] {

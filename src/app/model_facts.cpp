@@ -14,8 +14,8 @@ using weights::Container;
 constexpr int64_t kPromptRows = 512;  // tokens of a prompt that are computed together
 
 // A number of config.json (or of the language model's part of it) or of the GGUF header.
-std::optional<int64_t> number(const Checkpoint& c, const std::string& architecture, const char* json_key,
-                              const std::string& gguf_key) {
+std::optional<int64_t> number(const Checkpoint& c, const std::string& architecture,
+                              const char* json_key, const std::string& gguf_key) {
   if (c.container == Container::gguf) {
     const std::string key = architecture + "." + gguf_key;
     if (const auto n = c.metadata.integer(key)) return n;
@@ -33,7 +33,8 @@ std::optional<int64_t> number(const Checkpoint& c, const std::string& architectu
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](auto word) { return text.find(word) != text.npos; });
+  return std::any_of(words.begin(), words.end(),
+                     [&](auto word) { return text.find(word) != text.npos; });
 }
 
 void count(const weights::Tensor& tensor, TensorClass& into) {
@@ -43,7 +44,9 @@ void count(const weights::Tensor& tensor, TensorClass& into) {
   into.formats[std::string(quant::info(tensor.format).name)] += tensor.bytes.size();
 }
 
-bool sane(std::optional<int64_t> n) { return n && *n > 0 && *n < (int64_t{1} << 31); }
+bool sane(std::optional<int64_t> n) {
+  return n && *n > 0 && *n < (int64_t{1} << 31);
+}
 
 }  // namespace
 
@@ -71,20 +74,24 @@ ModelFacts read_facts(const Checkpoint& c) {
   facts.kv_heads = number(c, a, "num_key_value_heads", "attention.head_count_kv");
   if (!facts.kv_heads) facts.kv_heads = facts.heads;
   facts.head_dim = number(c, a, "head_dim", "attention.key_length");
-  if (!facts.head_dim && sane(facts.hidden) && sane(facts.heads)) facts.head_dim = *facts.hidden / *facts.heads;
+  if (!facts.head_dim && sane(facts.hidden) && sane(facts.heads))
+    facts.head_dim = *facts.hidden / *facts.heads;
   facts.intermediate = number(c, a, "intermediate_size", "feed_forward_length");
   facts.context = number(c, a, "max_position_embeddings", "context_length");
   facts.vocabulary = number(c, a, "vocab_size", "vocab_size");
-  if (const auto* pieces = c.metadata.strings("tokenizer.ggml.tokens"); !facts.vocabulary && pieces) {
+  if (const auto* pieces = c.metadata.strings("tokenizer.ggml.tokens");
+      !facts.vocabulary && pieces) {
     facts.vocabulary = static_cast<int64_t>(pieces->size());
   }
 
-  constexpr std::array<const char*, 7> kOrder = {"attention", "recurrent", "mlp", "embedding", "head", "norms", "other"};
+  constexpr std::array<const char*, 7> kOrder = {"attention", "recurrent", "mlp",  "embedding",
+                                                 "head",      "norms",     "other"};
   for (const char* name : kOrder) facts.classes.push_back({.name = name});
   facts.all.name = "all";
   for (const auto& [name, tensor] : c.tensors()) {
-    const auto at = std::find_if(facts.classes.begin(), facts.classes.end(),
-                                 [&, of = tensor_class(name)](const TensorClass& t) { return t.name == of; });
+    const auto at =
+        std::find_if(facts.classes.begin(), facts.classes.end(),
+                     [&, of = tensor_class(name)](const TensorClass& t) { return t.name == of; });
     count(tensor, *at);
     count(tensor, facts.all);
   }
@@ -97,13 +104,15 @@ ModelFacts read_facts(const Checkpoint& c) {
 
 std::optional<uint64_t> ModelFacts::kv_bytes_per_token() const {
   if (!runs || !sane(layers) || !sane(kv_heads) || !sane(head_dim)) return std::nullopt;
-  const double bytes = 4.0 * static_cast<double>(*layers) * static_cast<double>(*kv_heads) * static_cast<double>(*head_dim);
+  const double bytes = 4.0 * static_cast<double>(*layers) * static_cast<double>(*kv_heads) *
+                       static_cast<double>(*head_dim);
   if (bytes > 1e12) return std::nullopt;
   return static_cast<uint64_t>(bytes);
 }
 
 std::optional<uint64_t> ModelFacts::scratch_bytes() const {
-  if (!runs || !sane(hidden) || !sane(heads) || !sane(head_dim) || !sane(intermediate)) return std::nullopt;
+  if (!runs || !sane(hidden) || !sane(heads) || !sane(head_dim) || !sane(intermediate))
+    return std::nullopt;
   const int64_t row = 4 * *hidden + 3 * *heads * *head_dim + 2 * *intermediate;
   return static_cast<uint64_t>(row) * 4 * kPromptRows;
 }

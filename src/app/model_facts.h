@@ -15,28 +15,31 @@ namespace kapitsa::app {
 
 // Tensors that do one kind of work.
 struct TensorClass {
-  std::string name;                         // "attention", "mlp", "embedding", "head", "norms", "other"
+  std::string name;  // "attention", "mlp", "embedding", "head", "norms", "other"
   int tensors = 0;
   int64_t parameters = 0;
   uint64_t bytes = 0;
   std::map<std::string, uint64_t> formats;  // bytes of each storage format
 
-  double bits() const { return parameters > 0 ? 8.0 * static_cast<double>(bytes) / static_cast<double>(parameters) : 0; }
+  double bits() const {
+    return parameters > 0 ? 8.0 * static_cast<double>(bytes) / static_cast<double>(parameters) : 0;
+  }
 };
 
 struct ModelFacts {
   std::string architecture;  // as the files name it; empty where they do not
   std::string title;         // what the files call the model; may be empty
   bool runs = false;
-  std::optional<int64_t> layers, hidden, heads, kv_heads, head_dim, intermediate, vocabulary, context;
+  std::optional<int64_t> layers, hidden, heads, kv_heads, head_dim, intermediate, vocabulary,
+      context;
   std::vector<TensorClass> classes;
   TensorClass all;
-  size_t unread = 0;         // tensors in a type that this build does not read
-  std::string unread_type;   // of one of them
+  size_t unread = 0;        // tensors in a type that this build does not read
+  std::string unread_type;  // of one of them
   uint64_t file_bytes = 0;
 
-  // Bytes of keys and values that a token takes, at two bytes each; nothing where the family's cache is
-  // not known to be plain.
+  // Bytes of keys and values that a token takes, at two bytes each; nothing where the family's
+  // cache is not known to be plain.
   std::optional<uint64_t> kv_bytes_per_token() const;
   // Activations of the largest prompt chunk, roughly.
   std::optional<uint64_t> scratch_bytes() const;

@@ -7,7 +7,8 @@
 
 namespace kapitsa::app {
 
-Result<hub::ModelFiles> find_model(const std::string& model, hub::Download download, const Globals& globals) {
+Result<hub::ModelFiles> find_model(const std::string& model, hub::Download download,
+                                   const Globals& globals) {
   hub::ProgressBar bar(model);
   const auto show = [&](const hub::PullProgress& now) {
     if (!globals.quiet) bar.show(now);
@@ -15,9 +16,11 @@ Result<hub::ModelFiles> find_model(const std::string& model, hub::Download downl
   return hub::resolve(model, download, hub::read_environment(), {}, show);
 }
 
-Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& model, const EngineOptions& options,
+Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& model,
+                                                    const EngineOptions& options,
                                                     const Globals& globals) {
-  KAPITSA_ASSIGN(const hub::ModelFiles files, find_model(model, hub::Download::kIfMissing, globals));
+  KAPITSA_ASSIGN(const hub::ModelFiles files,
+                 find_model(model, hub::Download::kIfMissing, globals));
   LoadProgress progress(files.name, !globals.quiet);
   engine::LoadOptions load;
   load.path = files.path;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <memory>
 #include <system_error>
 
 #include "app/command.h"
@@ -17,23 +17,47 @@
 namespace kapitsa::app {
 namespace {
 
+// Insertions, deletions, substitutions and swaps of neighbours.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0 : 1)});
-      diagonal = above;
+  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) {
+    for (size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min(
+          {d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return d[a.size()][b.size()];
 }
 
+// An option's names, what it takes, what it is for: who excludes whom is said when it happens.
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_items_expected_max() == 0) return "";  // a flag
+    std::string text =
+        " " + (option->nonpositional() ? value_name(option->get_type_name()) : std::string());
+    if (!option->get_default_str().empty()) text += " (default: " + option->get_default_str() + ")";
+    return text == " " ? "" : text;
+  }
+
+ private:
+  // "FLOAT:0 to 2" is a NUMBER; members of a set stay.
+  static std::string value_name(const std::string& type) {
+    const size_t brace = type.find('{');
+    if (brace != type.npos) return type.substr(brace);
+    return type.substr(0, 4) == "TEXT" ? "TEXT" : "N";
+  }
+};
+
 int wrong_use(const std::string& message, const std::string& help) {
-  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message, help.empty() ? "" : " " + help);
+  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
+             help.empty() ? "" : " " + help);
   return 2;
 }
 
@@ -55,6 +79,7 @@ struct Program {
 
   Program() {
     app.name("kapitsa");
+    app.formatter(std::make_shared<Help>());  // commands take it over
     app.require_subcommand(1);
     app.fallthrough();  // -v and -q may stand after the command
     app.set_help_flag("-h,--help", "Show help, of the program or of a command");
@@ -63,7 +88,8 @@ struct Program {
     app.add_flag("--version", version, "Show version, backends and architectures");
     add_run(app, run, globals);
     add_serve(app, run, [this](const ServeModel& model) {
-      return open_engine(model.model, {.context = model.context, .threads = model.threads}, globals);
+      return open_engine(model.model, {.context = model.context, .threads = model.threads},
+                         globals);
     });
     add_pull(app, run);
     add_list(app, run);
@@ -72,8 +98,9 @@ struct Program {
     add_tokenize(app, run, globals);
     add_logits(app, run, globals);
     add_completion(app, run);
-    app.footer("kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"
-               "kapitsa COMMAND --help                      tells more about a command.");
+    app.footer(
+        "kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"
+        "kapitsa COMMAND --help                      tells more about a command.");
   }
 
   std::vector<std::string> commands() const {
@@ -93,22 +120,29 @@ struct Program {
   int explain(const CLI::ParseError& fault) {
     if (fault.get_exit_code() == 0) {  // help was asked for
       const auto parsed = app.get_subcommands();
-      put(parsed.empty() ? app.help() : parsed.front()->help());
+      put(parsed.empty() ? app.help() : parsed.front()->help("kapitsa"));
       return 0;
     }
+    if (command().empty() && dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr) {
+      return wrong_use("no command was given", "");
+    }
     const bool surplus = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr;
-    return wrong_use(lower_first(fault.what()) +
-                         (surplus && command() == "run" ? " (put -- before a prompt that begins with a dash)" : ""),
-                     command());
+    return wrong_use(
+        lower_first(fault.what()) + (surplus && command() == "run"
+                                         ? " (put -- before a prompt that begins with a dash)"
+                                         : ""),
+        command());
   }
 
   int main(int argc, char** argv) {
-    // The command, if it is one, is the first word that is no option: known before parsing, so that a
-    // wrong one is called that.
+    // The command, if it is one, is the first word that is no option: known before parsing, so that
+    // a wrong one is called that.
     const auto names = commands();
-    const char* const* first = std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
+    const char* const* first =
+        std::find_if(argv + 1, argv + argc, [](const char* word) { return *word != '-'; });
     if (first == argv + argc) {
-      if (std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "--version"; })) {
+      if (std::any_of(argv + 1, argv + argc,
+                      [](std::string_view word) { return word == "--version"; })) {
         put(version_text());
         return 0;
       }
@@ -119,7 +153,8 @@ struct Program {
     } else if (std::find(names.begin(), names.end(), *first) == names.end()) {
       const std::string near = nearest(*first, names);
       return wrong_use(fmt::format("there is no command '{}'{}", *first,
-                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)), "");
+                                   near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                       "");
     }
     try {
       app.parse(argc, argv);
@@ -135,6 +170,7 @@ struct Program {
 }  // namespace
 
 std::string nearest(std::string_view text, const std::vector<std::string>& words) {
+  if (text.size() > 32) return "";
   std::string best;
   size_t least = text.size() < 4 ? 2 : 3;  // further away it is a guess
   for (const std::string& word : words) {

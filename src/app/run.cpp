@@ -20,7 +20,8 @@ namespace {
 
 constexpr size_t kLargestInput = size_t{64} << 20;
 
-// All of stdin. Waiting for it is said after a second: the other end of a pipe may have nothing to send.
+// All of stdin. Waiting for it is said after a second: the other end of a pipe may have nothing to
+// send.
 Result<std::string> read_stdin(const Globals& globals) {
   pollfd waiting{STDIN_FILENO, POLLIN, 0};
   if (poll(&waiting, 1, 1000) == 0 && !globals.quiet) {
@@ -31,11 +32,13 @@ Result<std::string> read_stdin(const Globals& globals) {
   for (;;) {
     const ssize_t n = read(STDIN_FILENO, part.data(), part.size());
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return error(Code::kUnavailable, "standard input cannot be read: {}", std::strerror(errno));
+    if (n < 0)
+      return error(Code::kUnavailable, "standard input cannot be read: {}", std::strerror(errno));
     if (n == 0) return text;
     text.append(part.data(), static_cast<size_t>(n));
     if (text.size() > kLargestInput) {
-      return error(Code::kInvalid, "standard input has more than {} MB, which is no prompt", kLargestInput >> 20);
+      return error(Code::kInvalid, "standard input has more than {} MB, which is no prompt",
+                   kLargestInput >> 20);
     }
   }
 }
@@ -46,7 +49,8 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-void print_json(const Answer& answer, const engine::Engine& engine, const engine::Sampling& sampling) {
+void print_json(const Answer& answer, const engine::Engine& engine,
+                const engine::Sampling& sampling) {
   Json json;
   json["model"] = engine.info().id;
   json["text"] = answer.text;
@@ -65,6 +69,7 @@ int run_once(const RunOptions& options, std::string prompt, const Globals& globa
   conversation.system = options.system;
   conversation.think = options.think;
   conversation.user(std::move(prompt));
+  note_idle_switch(options.think, **engine, globals);
   auto made = conversation.prompt(**engine);
   if (!made.ok()) return fail(made.status());
 
@@ -78,8 +83,8 @@ int run_once(const RunOptions& options, std::string prompt, const Globals& globa
   Interrupt interrupt;
   if (globals.verbosity > 0) fmt::print(stderr, "seed {}; {}\n", sampling.seed, to_text(sampling));
   if (options.json) printer.mute();
-  auto answer = ask(**engine, std::move(request), {!options.raw, made->opens_reasoning},
-                    printer, interrupt);
+  auto answer =
+      ask(**engine, std::move(request), {!options.raw, made->opens_reasoning}, printer, interrupt);
   if (!answer.ok()) return fail(answer.status());
   if (options.json) print_json(*answer, **engine, sampling);
   if (options.statistics && !globals.quiet) {
@@ -94,7 +99,13 @@ int run_model(const RunOptions& options, const Globals& globals) {
   if (is_terminal(stdin)) {
     if (options.has_prompt) return run_once(options, std::move(prompt), globals);
     if (options.json) {
-      fmt::print(stderr, "kapitsa: --json needs a prompt, on the command line or on standard input\n");
+      fmt::print(stderr,
+                 "kapitsa: --json needs a prompt, on the command line or on standard input\n");
+      return 2;
+    }
+    if (!is_terminal(stdout)) {
+      fmt::print(stderr,
+                 "kapitsa: a chat needs a terminal to write to as well: give a prompt instead\n");
       return 2;
     }
     return chat(options, globals);
@@ -102,8 +113,10 @@ int run_model(const RunOptions& options, const Globals& globals) {
   auto piped = read_stdin(globals);
   if (!piped.ok()) return fail(piped.status());
   if (!options.has_prompt && piped->empty()) {
-    fmt::print(stderr, "kapitsa: there is no prompt, and standard input is empty: give a prompt, or run it on a "
-                       "terminal for a chat\n");
+    fmt::print(
+        stderr,
+        "kapitsa: there is no prompt, and standard input is empty: give a prompt, or run it on a "
+        "terminal for a chat\n");
     return 2;
   }
   if (!options.raw && !prompt.empty() && !piped->empty()) prompt += "\n\n";
@@ -115,33 +128,52 @@ int run_model(const RunOptions& options, const Globals& globals) {
 void add_run(CLI::App& root, Run& run, const Globals& globals) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = root.add_subcommand("run", "Ask a model, or chat with it");
-  command->add_option("model", options->model, "An alias, a GGUF file, a Hugging Face folder or a hub id")
+  command
+      ->add_option("model", options->model,
+                   "An alias, a GGUF file, a Hugging Face folder or a hub id")
       ->required();
   CLI::Option* prompt = command->add_option(
-      "prompt", options->prompt, "The question; without one, on a terminal: a chat. Piped text follows after it");
+      "prompt", options->prompt,
+      "The question; without one, on a terminal: a chat. Piped text follows after it");
   command->add_option("--system", options->system, "System text: what the model is told first");
-  command->add_option("--ctx", options->context, "Tokens of context; default: the model's own, or what memory holds")
+  command
+      ->add_option("--ctx", options->context,
+                   "Tokens of context; default: the model's own, or what memory holds")
       ->check(CLI::Range(1, 1 << 30));
-  command->add_option("-n,--max-tokens", options->max_tokens, "Tokens that an answer may have at most")
+  command
+      ->add_option("-n,--max-tokens", options->max_tokens, "Tokens that an answer may have at most")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   command->add_option("--threads", options->threads, "CPU threads; default: one a physical core")
       ->check(CLI::Range(1, 1024));
-  CLI::Option* raw = command->add_flag("--raw", options->raw,
-                                       "No chat template: the model goes on with the text as it stands, special "
-                                       "tokens spelled in it included");
+  CLI::Option* raw =
+      command->add_flag("--raw", options->raw,
+                        "No chat template: the model goes on with the text as it stands, special "
+                        "tokens spelled in it included");
   raw->excludes(command->get_option("--system"));
   command
-      ->add_flag_callback("--think", [options] { options->think = true; }, "Let the model think before it answers")
+      ->add_flag_callback(
+          "--think", [options] { options->think = true; }, "Let the model think before it answers")
       ->excludes(raw);
-  command->add_flag_callback("--no-think", [options] { options->think = false; }, "Ask it not to")
+  command
+      ->add_flag_callback(
+          "--no-think", [options] { options->think = false; }, "Ask it not to")
       ->excludes(raw)
       ->excludes(command->get_option("--think"));
-  command->add_flag("--stats,!--no-stats", options->statistics, "Speed under each answer, on stderr (default: yes)");
-  command->add_flag("--json", options->json, "One JSON object with the answer and its statistics, at the end");
+  command
+      ->add_flag_callback(
+          "--no-stats", [options] { options->statistics = false; },
+          "No line about speed under each answer (on stderr)")
+      ->excludes(command->add_flag_callback(
+          "--stats", [options] { options->statistics = true; },
+          "The opposite, which is the default"));
+  command->add_flag("--json", options->json,
+                    "One JSON object with the answer and its statistics, at the end");
   options->sampling.add_to(*command);
   command->footer(
-      "Thoughts (<think>) are shown dim on a terminal and left out where stdout is a pipe or a file.\n"
-      "Put -- before a prompt that begins with a dash. Exit codes: 0 answered, 1 failed, 2 wrong use,\n"
+      "Thoughts (<think>) are shown dim on a terminal and left out where stdout is a pipe or a "
+      "file.\n"
+      "Put -- before a prompt that begins with a dash. Exit codes: 0 answered, 1 failed, 2 wrong "
+      "use,\n"
       "130 stopped by Ctrl-C.");
   command->callback([options, prompt, &run, &globals] {
     options->has_prompt = prompt->count() > 0;

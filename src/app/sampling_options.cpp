@@ -32,15 +32,20 @@ void SamplingOptions::add_to(CLI::App& command) {
   const auto add = [&](const char* name, auto& field, const char* text, double low, double high) {
     return command.add_option(name, field, text)->check(between(low, high))->group(group);
   };
-  auto* temperature_option =
-      add("--temperature,--temp", temperature, "How freely it chooses; 0: always the likeliest token", 0, 100);
+  auto* temperature_option = add("--temperature,--temp", temperature,
+                                 "How freely it chooses; 0: always the likeliest token", 0, 100);
   add("--top-p", top_p, "Keep the likeliest tokens that hold this share; 1: off", 0, 1);
-  add("--top-k", top_k, "Keep this many of the likeliest tokens; 0: off", 0, std::numeric_limits<int>::max());
+  add("--top-k", top_k, "Keep this many of the likeliest tokens; 0: off", 0,
+      std::numeric_limits<int>::max());
   add("--min-p", min_p, "Drop tokens below this share of the likeliest; 0: off", 0, 1);
-  add("--repetition-penalty", repetition_penalty, "Divide the logits of tokens seen; 1: off", 0.01, 100);
-  add("--presence-penalty", presence_penalty, "Subtract from tokens that were generated; 0: off", -2, 2);
-  add("--frequency-penalty", frequency_penalty, "Subtract for each time it was generated; 0: off", -2, 2);
-  command.add_option("--seed", seed, "The same seed gives the same text; default: a random one")->group(group);
+  add("--repetition-penalty", repetition_penalty, "Divide the logits of tokens seen; 1: off", 0.01,
+      100);
+  add("--presence-penalty", presence_penalty, "Subtract from tokens that were generated; 0: off",
+      -2, 2);
+  add("--frequency-penalty", frequency_penalty, "Subtract for each time it was generated; 0: off",
+      -2, 2);
+  command.add_option("--seed", seed, "The same seed gives the same text; default: a random one")
+      ->group(group);
   command.add_flag("--greedy", greedy, "Always the likeliest token: temperature 0, no penalties")
       ->group(group)
       ->excludes(temperature_option);
@@ -68,7 +73,7 @@ std::optional<engine::Sampling> sampling_from_json(const Json& json) {
   bool any = false;
   const auto set = [&](const char* name, auto& field) {
     const auto at = json.find(name);
-    if (at == json.end() || !at->is_number()) return;
+    if (at == json.end() || !at->is_number() || std::fabs(at->get<double>()) > 1e6) return;
     field = at->get<std::decay_t<decltype(field)>>();
     any = true;
   };
@@ -86,7 +91,9 @@ std::optional<engine::Sampling> sampling_from_json(const Json& json) {
 namespace {
 
 // A float as people wrote it: 0.6, not 0.60000002.
-double shortest(float value) { return std::stod(fmt::format("{}", value)); }
+double shortest(float value) {
+  return std::stod(fmt::format("{}", value));
+}
 
 }  // namespace
 
@@ -107,7 +114,8 @@ std::string to_text(const engine::Sampling& s) {
   if (s.top_p != 1) text += fmt::format(", top-p {}", s.top_p);
   if (s.top_k != 0) text += fmt::format(", top-k {}", s.top_k);
   if (s.min_p != 0) text += fmt::format(", min-p {}", s.min_p);
-  if (s.repetition_penalty != 1) text += fmt::format(", repetition penalty {}", s.repetition_penalty);
+  if (s.repetition_penalty != 1)
+    text += fmt::format(", repetition penalty {}", s.repetition_penalty);
   if (s.presence_penalty != 0) text += fmt::format(", presence penalty {}", s.presence_penalty);
   if (s.frequency_penalty != 0) text += fmt::format(", frequency penalty {}", s.frequency_penalty);
   return text;

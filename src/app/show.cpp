@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "app/command.h"
 #include "app/answer_printer.h"
+#include "app/command.h"
 #include "app/model_facts.h"
 #include "app/open_model.h"
 #include "app/sampling_options.h"
@@ -120,7 +120,8 @@ std::string text_of(const Shown& s) {
   };
   const ModelFacts& f = s.facts;
   out += fmt::format("{}\n", without_controls(s.files.name));
-  line("file", fmt::format("{} ({}, {})", s.files.path, s.container, hub::human_bytes(f.file_bytes)));
+  line("file",
+       fmt::format("{} ({}, {})", s.files.path, s.container, hub::human_bytes(f.file_bytes)));
   line("name", f.title);
   line("architecture", (f.architecture.empty() ? "not stated" : f.architecture) +
                            (f.runs ? "" : ": this build cannot run it"));
@@ -128,25 +129,30 @@ std::string text_of(const Shown& s) {
   line("shape", shape_of(f));
   line("context", f.context ? fmt::format("{} tokens", *f.context) : "not stated");
   if (f.unread > 0) {
-    line("not read", fmt::format("{} tensors in a type that this build does not read ({})", f.unread, f.unread_type));
+    line("not read", fmt::format("{} tensors in a type that this build does not read ({})",
+                                 f.unread, f.unread_type));
   }
 
-  out += fmt::format("\n  {:<14}{:>12}{:>12}{:>8}  {}\n", "tensors", "parameters", "size", "bits", "formats");
+  out += fmt::format("\n  {:<14}{:>12}{:>12}{:>8}  {}\n", "tensors", "parameters", "size", "bits",
+                     "formats");
   for (const TensorClass& t : f.classes) {
-    out += fmt::format("  {:<14}{:>12}{:>12}{:>8.2f}  {}\n", t.name, big(t.parameters), hub::human_bytes(t.bytes), t.bits(),
-                       formats_of(t));
+    out += fmt::format("  {:<14}{:>12}{:>12}{:>8.2f}  {}\n", t.name, big(t.parameters),
+                       hub::human_bytes(t.bytes), t.bits(), formats_of(t));
   }
 
   out += "\n";
   if (!f.memory(1)) {
     line("memory", "not known: this build cannot run the model");
   } else {
-    out += fmt::format("  {:<14}{:>12}{:>12}{:>12}{:>12}\n", "memory at", "weights", "KV", "scratch", "total");
+    out += fmt::format("  {:<14}{:>12}{:>12}{:>12}{:>12}\n", "memory at", "weights", "KV",
+                       "scratch", "total");
     for (const int64_t tokens : s.contexts) {
-      const uint64_t kv = *f.kv_bytes_per_token() * static_cast<uint64_t>(tokens), total = *f.memory(tokens);
-      out += fmt::format("  {:<14}{:>12}{:>12}{:>12}{:>12}{}\n", tokens, hub::human_bytes(f.all.bytes), hub::human_bytes(kv),
-                         "~" + hub::human_bytes(*f.scratch_bytes()), hub::human_bytes(total),
-                         s.physical > 0 && total > s.physical ? "  more than this machine has" : "");
+      const uint64_t kv = *f.kv_bytes_per_token() * static_cast<uint64_t>(tokens),
+                     total = *f.memory(tokens);
+      out += fmt::format(
+          "  {:<14}{:>12}{:>12}{:>12}{:>12}{}\n", tokens, hub::human_bytes(f.all.bytes),
+          hub::human_bytes(kv), "~" + hub::human_bytes(*f.scratch_bytes()), hub::human_bytes(total),
+          s.physical > 0 && total > s.physical ? "  more than this machine has" : "");
     }
   }
 
@@ -154,25 +160,30 @@ std::string text_of(const Shown& s) {
   line("tokenizer", s.tokenizer_fault.empty() ? s.tokenizer : s.tokenizer_fault);
   line("BOS", s.bos);
   line("ends with", fmt::format("{}", fmt::join(s.eos, ", ")));
-  line("template", !s.has_template ? "none: run it with --raw"
-                   : !s.template_fault.empty()
-                       ? s.template_fault
-                       : fmt::format("{}, {}", s.thinks ? "with a thinking switch" : "no thinking switch",
-                                     s.tools ? "takes tools" : "no tools"));
+  line("template",
+       !s.has_template ? "none: run it with --raw"
+       : !s.template_fault.empty()
+           ? s.template_fault
+           : fmt::format("{}, {}", s.thinks ? "with a thinking switch" : "no thinking switch",
+                         s.tools ? "takes tools" : "no tools"));
   line("sampling", to_text(s.sampling) + " (" + s.sampling_from + ")");
   return out;
 }
 
 Json class_json(const TensorClass& t) {
-  Json json = {{"class", t.name},     {"tensors", t.tensors},          {"parameters", t.parameters},
-               {"bytes", t.bytes},    {"bits_per_weight", t.bits()},   {"formats", Json::object()}};
+  Json json = {{"class", t.name},  {"tensors", t.tensors},        {"parameters", t.parameters},
+               {"bytes", t.bytes}, {"bits_per_weight", t.bits()}, {"formats", Json::object()}};
   for (const auto& [format, bytes] : t.formats) json["formats"][format] = bytes;
   return json;
 }
 
 template <class T>
-Json maybe(const std::optional<T>& value) { return value ? Json(*value) : Json(); }
-Json maybe(const std::string& text) { return text.empty() ? Json() : Json(text); }
+Json maybe(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+Json maybe(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
 
 Json json_of(const Shown& s) {
   const ModelFacts& f = s.facts;
@@ -225,16 +236,21 @@ Json json_of(const Shown& s) {
 void add_show(CLI::App& root, Run& run, const Globals& globals) {
   auto options = std::make_shared<Options>();
   CLI::App* command = root.add_subcommand("show", "Show what a model is and what it takes");
-  command->add_option("model", options->model, "An alias, a GGUF file, a Hugging Face folder or a hub id")
+  command
+      ->add_option("model", options->model,
+                   "An alias, a GGUF file, a Hugging Face folder or a hub id")
       ->required();
   command->add_flag("--json", options->json, "As JSON");
-  command->add_option("--ctx", options->context, "The context length to show the memory of; default: several")
+  command
+      ->add_option("--ctx", options->context,
+                   "The context length to show the memory of; default: several")
       ->check(CLI::Range(1, 1 << 30));
   command->callback([options, &run, &globals] {
     run = [options, &globals] {
       const auto shown = look_at(*options, globals);
       if (!shown.ok()) return fail(shown.status());
-      put(options->json ? json_of(*shown).dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text_of(*shown));
+      put(options->json ? json_of(*shown).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                        : text_of(*shown));
       const Status status = output_status();
       return status.ok() ? 0 : fail(status);
     };

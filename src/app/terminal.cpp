@@ -14,7 +14,9 @@ int output_error = 0;
 
 }  // namespace
 
-bool is_terminal(std::FILE* stream) { return isatty(fileno(stream)) != 0; }
+bool is_terminal(std::FILE* stream) {
+  return isatty(fileno(stream)) != 0;
+}
 
 bool has_colours(std::FILE* stream) {
   if (!is_terminal(stream)) return false;

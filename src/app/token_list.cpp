@@ -16,10 +16,11 @@ namespace {
 Result<std::vector<int32_t>> from_safetensors(const std::string& path) {
   KAPITSA_ASSIGN(const auto file, weights::SafetensorsFile::open(path));
   const weights::StoredTensor* tensor = file.find("tokens");
-  if (tensor == nullptr) return error(Code::kInvalid, "{}: there is no tensor `tokens` in it", path);
+  if (tensor == nullptr)
+    return error(Code::kInvalid, "{}: there is no tensor `tokens` in it", path);
   if (tensor->dtype != "I32" || tensor->shape.size() != 1) {
-    return error(Code::kInvalid, "{}: `tokens` has {} dimensions of {}; it must be one of I32", path,
-                 tensor->shape.size(), weights::printable(tensor->dtype));
+    return error(Code::kInvalid, "{}: `tokens` has {} dimensions of {}; it must be one of I32",
+                 path, tensor->shape.size(), weights::printable(tensor->dtype));
   }
   std::vector<int32_t> tokens(tensor->bytes.size() / 4);
   if (!tokens.empty()) std::memcpy(tokens.data(), tensor->bytes.data(), tokens.size() * 4);
@@ -37,7 +38,8 @@ Result<std::vector<int32_t>> parse_tokens(std::string_view text, std::string_vie
     int32_t id = 0;
     const auto [stop, fault] = std::from_chars(word.data(), word.data() + word.size(), id);
     if (fault != std::errc() || stop != word.data() + word.size() || id < 0) {
-      return error(Code::kInvalid, "{}: '{}' at byte {} is no token id", what, weights::printable(word), at);
+      return error(Code::kInvalid, "{}: '{}' at byte {} is no token id", what,
+                   weights::printable(word), at);
     }
     tokens.push_back(id);
     at = end;
@@ -53,8 +55,11 @@ Result<std::vector<int32_t>> read_tokens(const std::string& source) {
   }
   std::error_code code;
   const bool exists = std::filesystem::exists(source, code);
-  if (!exists && source.find_first_not_of("0123456789, []") == source.npos) return parse_tokens(source, "--tokens");
-  if (!exists) return error(Code::kNotFound, "{}: there is no such file, and it is no list of token ids", source);
+  if (!exists && source.find_first_not_of("0123456789, []") == source.npos)
+    return parse_tokens(source, "--tokens");
+  if (!exists)
+    return error(Code::kNotFound, "{}: there is no such file, and it is no list of token ids",
+                 source);
   if (source.ends_with(".safetensors")) return from_safetensors(source);
   KAPITSA_ASSIGN(const std::string text, read_file(source));
   return parse_tokens(text, source);

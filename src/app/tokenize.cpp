@@ -22,18 +22,24 @@ struct Options {
   bool ids = false, json = false, use_template = false, trusted = false, bos = false;
 };
 
-Result<std::vector<text::TokenId>> encode(const Options& options, const weights::Checkpoint& checkpoint,
-                                          const text::Tokenizer& tokenizer, const std::string& text) {
-  if (!options.use_template) return text::make_raw_prompt(tokenizer, text, options.trusted, options.bos);
+Result<std::vector<text::TokenId>> encode(const Options& options,
+                                          const weights::Checkpoint& checkpoint,
+                                          const text::Tokenizer& tokenizer,
+                                          const std::string& text) {
+  if (!options.use_template)
+    return text::make_raw_prompt(tokenizer, text, options.trusted, options.bos);
   if (checkpoint.chat_template.empty()) {
-    return error(Code::kUnsupported, "{} has no chat template: leave --template out", options.model);
+    return error(Code::kUnsupported, "{} has no chat template: leave --template out",
+                 options.model);
   }
   auto compiled = text::ChatTemplate::compile(checkpoint.chat_template);
   if (!compiled.ok()) return compiled.status().in("chat template");
   text::TemplateInput input;
-  if (!options.system.empty()) input.messages.push_back({{"role", "system"}, {"content", options.system}});
+  if (!options.system.empty())
+    input.messages.push_back({{"role", "system"}, {"content", options.system}});
   input.messages.push_back({{"role", "user"}, {"content", text}});
-  KAPITSA_ASSIGN(text::Prompt prompt, text::make_prompt(compiled->get(), tokenizer, std::move(input)));
+  KAPITSA_ASSIGN(text::Prompt prompt,
+                 text::make_prompt(compiled->get(), tokenizer, std::move(input)));
   return prompt.tokens;
 }
 
@@ -45,7 +51,8 @@ std::string as_text(const std::string& bytes) {
   return out;
 }
 
-void print(const Options& options, const text::Tokenizer& tokenizer, const std::vector<text::TokenId>& ids) {
+void print(const Options& options, const text::Tokenizer& tokenizer,
+           const std::vector<text::TokenId>& ids) {
   if (options.ids) {
     put(fmt::format("{}\n", fmt::join(ids, ",")));
   } else if (options.json) {
@@ -57,7 +64,8 @@ void print(const Options& options, const text::Tokenizer& tokenizer, const std::
   } else {
     std::string table;
     for (const auto id : ids) {
-      table += fmt::format("{:>7}  {}{}\n", id, as_text(tokenizer.bytes(id)), tokenizer.is_special(id) ? "  special" : "");
+      table += fmt::format("{:>7}  {}{}\n", id, as_text(tokenizer.bytes(id)),
+                           tokenizer.is_special(id) ? "  special" : "");
     }
     put(table);
     fmt::print(stderr, "{} token{}\n", ids.size(), ids.size() == 1 ? "" : "s");
@@ -80,19 +88,26 @@ Status run_tokenize(const Options& options, const Globals& globals) {
 void add_tokenize(CLI::App& root, Run& run, const Globals& globals) {
   auto options = std::make_shared<Options>();
   CLI::App* command = root.add_subcommand("tokenize", "Show the tokens of a text");
-  command->add_option("model", options->model, "An alias, a GGUF file, a Hugging Face folder or a hub id")
+  command
+      ->add_option("model", options->model,
+                   "An alias, a GGUF file, a Hugging Face folder or a hub id")
       ->required();
-  CLI::Option* text = command->add_option("text", options->text, "The text; without it: standard input, as it is");
+  CLI::Option* text =
+      command->add_option("text", options->text, "The text; without it: standard input, as it is");
   CLI::Option* ids = command->add_flag("--ids", options->ids, "Only the ids, on one line: 1,2,3");
-  command->add_flag("--json", options->json, "As JSON: ids, and pieces as the vocabulary spells them")->excludes(ids);
-  CLI::Option* use_template =
-      command->add_flag("--template", options->use_template, "As a user's message in the model's chat template");
-  command->add_option("--system", options->system, "With --template: the system text before it")->needs(use_template);
+  command
+      ->add_flag("--json", options->json, "As JSON: ids, and pieces as the vocabulary spells them")
+      ->excludes(ids);
+  CLI::Option* use_template = command->add_flag("--template", options->use_template,
+                                                "As a user's message in the model's chat template");
+  command->add_option("--system", options->system, "With --template: the system text before it")
+      ->needs(use_template);
   command
       ->add_flag("--trusted", options->trusted,
                  "Spellings of special tokens become those tokens (a user's text never does)")
       ->excludes(use_template);
-  command->add_flag("--bos", options->bos, "Begin with BOS where the model's files ask for it")->excludes(use_template);
+  command->add_flag("--bos", options->bos, "Begin with BOS where the model's files ask for it")
+      ->excludes(use_template);
   command->callback([options, text, &run, &globals] {
     options->has_text = text->count() > 0;
     run = [options, &globals] {

@@ -16,7 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 // Wakes a poll() from another thread.
 class Bell {
@@ -63,7 +65,7 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
 
   Answer answer;
   text::ReasoningSplitter splitter(form.opens_reasoning);
-  bool first = true;
+  bool first = true, closed = false;  // closed: stdout takes nothing more
   const auto show = [&](const text::ReasoningSplitter::Part& part) {
     answer.reasoning += part.reasoning;
     answer.text += part.answer;
@@ -82,12 +84,16 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
       }
       if (event->finish) {
         if (form.reasoning) taken = taken && show(splitter.finish());
-        taken = printer.finish() && taken;
+        closed = !printer.finish() || !taken || closed;
         answer.usage = event->usage;
         answer.finish = *event->finish;
       }
-      if (!taken) return output_status();
-      if (event->finish) return answer;
+      if (event->finish)
+        return closed ? Result<Answer>(output_status()) : Result<Answer>(std::move(answer));
+      if (!taken && !closed) {
+        closed = true;
+        stream->cancel();
+      }
     }
     bell.wait(interrupt);
     if (interrupt.take()) {
@@ -99,18 +105,26 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
 
 namespace {
 
-double per_second(int tokens, double seconds) { return tokens > 0 && seconds > 0 ? tokens / seconds : 0; }
+double per_second(int tokens, double seconds) {
+  return tokens > 0 && seconds > 0 ? tokens / seconds : 0;
+}
 
-double prompt_speed(const engine::Usage& u) { return per_second(u.prompt_tokens - u.cached_tokens, u.prefill_s); }
+double prompt_speed(const engine::Usage& u) {
+  return per_second(u.prompt_tokens - u.cached_tokens, u.prefill_s);
+}
 // The first token belongs to the prompt's time.
-double answer_speed(const engine::Usage& u) { return per_second(u.completion_tokens - 1, u.decode_s); }
+double answer_speed(const engine::Usage& u) {
+  return per_second(u.completion_tokens - 1, u.decode_s);
+}
 
 std::string speed(double tokens_a_second) {
   if (tokens_a_second <= 0) return "";
   return fmt::format(", {:.{}f} tok/s", tokens_a_second, tokens_a_second < 100 ? 1 : 0);
 }
 
-std::string tokens(int count) { return fmt::format("{} token{}", count, count == 1 ? "" : "s"); }
+std::string tokens(int count) {
+  return fmt::format("{} token{}", count, count == 1 ? "" : "s");
+}
 
 }  // namespace
 
@@ -118,9 +132,12 @@ std::string statistics(const Answer& answer) {
   const engine::Usage& u = answer.usage;
   std::string text = "prompt " + tokens(u.prompt_tokens);
   if (u.cached_tokens > 0) text += fmt::format(" ({} cached)", u.cached_tokens);
-  text += speed(prompt_speed(u)) + "; answer " + tokens(u.completion_tokens) + speed(answer_speed(u));
-  if (u.completion_tokens > 0) text += fmt::format("; first token after {:.2f} s", answer.first_token_s);
-  if (answer.finish == engine::FinishReason::length) text += "; cut off: the limit of tokens was reached";
+  text +=
+      speed(prompt_speed(u)) + "; answer " + tokens(u.completion_tokens) + speed(answer_speed(u));
+  if (u.completion_tokens > 0)
+    text += fmt::format("; first token after {:.2f} s", answer.first_token_s);
+  if (answer.finish == engine::FinishReason::length)
+    text += "; cut off: the limit of tokens was reached";
   if (answer.interrupted) text += "; stopped";
   return text;
 }
@@ -141,9 +158,12 @@ Json statistics_json(const Answer& answer) {
 
 std::string_view name(engine::FinishReason reason) {
   switch (reason) {
-    case engine::FinishReason::stop: return "stop";
-    case engine::FinishReason::length: return "length";
-    case engine::FinishReason::cancelled: return "cancelled";
+    case engine::FinishReason::stop:
+      return "stop";
+    case engine::FinishReason::length:
+      return "length";
+    case engine::FinishReason::cancelled:
+      return "cancelled";
   }
   return "";
 }

@@ -9,8 +9,9 @@
 namespace kapitsa::app {
 
 std::string version_text() {
-  std::string out = fmt::format("kapitsa {}{}\n", KAPITSA_VERSION,
-                                *KAPITSA_COMMIT == '\0' ? "" : fmt::format(" (commit {})", KAPITSA_COMMIT));
+  std::string out =
+      fmt::format("kapitsa {}{}\n", KAPITSA_VERSION,
+                  *KAPITSA_COMMIT == '\0' ? "" : fmt::format(" (commit {})", KAPITSA_COMMIT));
   if (const auto cpu = backend::make({.name = "cpu"}); cpu.ok()) {
     out += fmt::format("backends: cpu ({})\n", (*cpu)->limits().device);
   }

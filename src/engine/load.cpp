@@ -102,6 +102,8 @@ std::optional<Sampling> recommended_sampling(const weights::Checkpoint& checkpoi
 Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
   KAPITSA_ASSIGN(auto opened, weights::Checkpoint::open(options.path));
   const auto checkpoint = std::make_shared<const weights::Checkpoint>(std::move(opened));
+  // First: a family that is too new often has a tokenizer that is, too.
+  KAPITSA_RETURN_IF_ERROR(model::check_architecture(*checkpoint));
   Parts parts;
   KAPITSA_ASSIGN(parts.tokenizer, load_tokenizer(*checkpoint));
   if (!checkpoint->chat_template.empty()) {

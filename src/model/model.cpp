@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "model/architecture.h"
+#include "weights/printable.h"
 
 namespace kapitsa::model {
 namespace {
@@ -33,15 +34,18 @@ std::string declared_architecture(const weights::Checkpoint& checkpoint) {
 
 bool runs_architecture(const weights::Checkpoint& checkpoint) { return find(checkpoint) != nullptr; }
 
+Status check_architecture(const weights::Checkpoint& checkpoint) {
+  if (runs_architecture(checkpoint)) return {};
+  std::string known;
+  for (const Architecture* a : architectures()) known += fmt::format("{}{}", known.empty() ? "" : ", ", a->name);
+  return error(Code::kUnsupported, "{}: this build cannot run the architecture \"{}\"; it runs: {}", checkpoint.path,
+               weights::printable(declared_architecture(checkpoint)), known);
+}
+
 Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend,
                                             const std::function<void(double)>& progress) {
   const Architecture* architecture = find(*checkpoint);
-  if (!architecture) {
-    std::string known;
-    for (const Architecture* a : architectures()) known += fmt::format("{}{}", known.empty() ? "" : ", ", a->name);
-    return error(Code::kUnsupported, "{}: this build cannot run the architecture \"{}\"; it runs: {}", checkpoint->path,
-                 declared_architecture(*checkpoint), known);
-  }
+  KAPITSA_RETURN_IF_ERROR(check_architecture(*checkpoint));
   auto model = std::make_unique<Model>();
   model->checkpoint_ = std::move(checkpoint);
   model->transformer_.config.architecture = architecture->name;

@@ -34,5 +34,7 @@ class Model {
 std::string declared_architecture(const weights::Checkpoint& checkpoint);
 // Whether this build runs it.
 bool runs_architecture(const weights::Checkpoint& checkpoint);
+// Ok where it does; else kUnsupported, with the family's name and those that this build knows.
+Status check_architecture(const weights::Checkpoint& checkpoint);
 
 }  // namespace kapitsa::model

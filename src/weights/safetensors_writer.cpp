@@ -33,8 +33,8 @@ Result<Header> make_header(std::span<const SafetensorsWriter::Declared> tensors)
     }
     const auto count = element_count(tensor.shape);
     if (!count || *count > (int64_t{1} << 60)) {
-      return error(Code::kInvalid, "the tensor '{}' cannot have the shape {}", printable(tensor.name),
-                   shape_text(tensor.shape));
+      return error(Code::kInvalid, "the tensor '{}' cannot have the shape {}",
+                   printable(tensor.name), shape_text(tensor.shape));
     }
     const uint64_t bytes = static_cast<uint64_t>(*count) * 4;
     json[tensor.name] = {{"dtype", tensor.type == SafetensorsWriter::Type::kF32 ? "F32" : "I32"},
@@ -134,10 +134,12 @@ Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
   return writer;
 }
 
-Status SafetensorsWriter::write_bytes(size_t index, int64_t first, std::span<const std::byte> bytes) {
+Status SafetensorsWriter::write_bytes(size_t index, int64_t first,
+                                      std::span<const std::byte> bytes) {
   const auto count = static_cast<int64_t>(bytes.size() / 4);
   if (index >= places_.size() || first < 0 || first > places_[index].count - count) {
-    return error(Code::kInvalid, "values {} to {} of tensor {} are beyond its end", first, first + count, index);
+    return error(Code::kInvalid, "values {} to {} of tensor {} are beyond its end", first,
+                 first + count, index);
   }
   return file_->write(places_[index].offset + static_cast<uint64_t>(first) * 4, bytes);
 }
@@ -149,7 +151,9 @@ Status SafetensorsWriter::write(size_t index, int64_t first, std::span<const int
   return write_bytes(index, first, std::as_bytes(values));
 }
 
-Status SafetensorsWriter::finish() { return file_->finish(); }
+Status SafetensorsWriter::finish() {
+  return file_->finish();
+}
 
 Status write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors) {
   using Type = SafetensorsWriter::Type;
@@ -161,7 +165,8 @@ Status write_safetensors(const std::string& path, std::span<const TensorToWrite>
       return error(Code::kInvalid, "{}: the tensor '{}' of shape {} is given {} values", path,
                    printable(tensor.name), shape_text(tensor.shape), given);
     }
-    declared.push_back({tensor.name, tensor.shape, tensor.values.index() == 0 ? Type::kF32 : Type::kI32});
+    declared.push_back(
+        {tensor.name, tensor.shape, tensor.values.index() == 0 ? Type::kF32 : Type::kI32});
   }
   KAPITSA_ASSIGN(auto writer, SafetensorsWriter::create(path, declared));
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -34,7 +34,8 @@ class SafetensorsWriter {
   };
 
   // Begins a temporary file beside `path`. Errors as above.
-  static Result<SafetensorsWriter> create(const std::string& path, std::span<const Declared> tensors);
+  static Result<SafetensorsWriter> create(const std::string& path,
+                                          std::span<const Declared> tensors);
   SafetensorsWriter(SafetensorsWriter&&) noexcept;
   SafetensorsWriter& operator=(SafetensorsWriter&&) noexcept;
   ~SafetensorsWriter();  // unfinished: the temporary file goes

@@ -23,7 +23,9 @@ Typed type(const std::vector<std::string>& lines) {
 }
 using Messages = std::vector<std::string>;
 
-TEST(MessageLines, OneLineIsAMessage) { EXPECT_EQ(type({"a", " b "}).messages, (Messages{"a", " b "})); }
+TEST(MessageLines, OneLineIsAMessage) {
+  EXPECT_EQ(type({"a", " b "}).messages, (Messages{"a", " b "}));
+}
 
 TEST(MessageLines, ABackslashGoesOn) {
   EXPECT_EQ(type({"a\\", "b\\", "c", "d"}).messages, (Messages{"a\nb\nc", "d"}));

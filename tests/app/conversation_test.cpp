@@ -25,7 +25,8 @@ TEST_F(ConversationTest, EveryTurnIsSentAgain) {
   conversation.user("three");
   const std::string text = spelled(conversation);
   size_t at = 0;
-  for (const char* part : {"system\nBe brief.", "user\none", "assistant\ntwo", "user\nthree", "assistant\n"}) {
+  for (const char* part :
+       {"system\nBe brief.", "user\none", "assistant\ntwo", "user\nthree", "assistant\n"}) {
     at = text.find(part, at);
     ASSERT_NE(at, text.npos) << part << " in " << text;
   }

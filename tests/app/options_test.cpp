@@ -13,8 +13,10 @@ TEST(TokenList, WhatPeopleWrite) {
   EXPECT_EQ(*parse_tokens("1,2,3", "x"), (Ids{1, 2, 3}));
   EXPECT_EQ(*parse_tokens("[1, 2,\n3]\n", "x"), (Ids{1, 2, 3}));
   EXPECT_EQ(*parse_tokens(" 7 ", "x"), (Ids{7}));
-  for (const char* bad : {"", " , ", "1 -2", "1,2x", "1.5", "99999999999"}) EXPECT_FALSE(parse_tokens(bad, "x").ok()) << bad;
-  EXPECT_NE(parse_tokens("1, two", "ids.txt").message().find("ids.txt: 'two' at byte 3"), std::string::npos);
+  for (const char* bad : {"", " , ", "1 -2", "1,2x", "1.5", "99999999999"})
+    EXPECT_FALSE(parse_tokens(bad, "x").ok()) << bad;
+  EXPECT_NE(parse_tokens("1, two", "ids.txt").message().find("ids.txt: 'two' at byte 3"),
+            std::string::npos);
 }
 
 TEST(Sampling, GivenOptionsLieOverTheRecommended) {

@@ -20,7 +20,8 @@ engine::Request request_of(test::ScriptedEngine& engine, const std::string& text
   return request;
 }
 
-Result<Answer> ask_quietly(test::ScriptedEngine& engine, const std::string& text, const AnswerForm& form = {}) {
+Result<Answer> ask_quietly(test::ScriptedEngine& engine, const std::string& text,
+                           const AnswerForm& form = {}) {
   AnswerPrinter printer(false, false, false);
   printer.mute();
   Interrupt interrupt;
@@ -50,8 +51,10 @@ TEST(Ask, KeepsThoughtsApart) {
 
 TEST(Ask, InterruptEndsTheAnswerAndKeepsIt) {
   install_signals();
-  test::ScriptedEngine engine(
-      {{.match = "", .choices = {{"word "}}, .token = std::chrono::milliseconds(2), .endless = true}});
+  test::ScriptedEngine engine({{.match = "",
+                                .choices = {{"word "}},
+                                .token = std::chrono::milliseconds(2),
+                                .endless = true}});
   std::thread sender([&] {
     while (engine.running() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
@@ -66,24 +69,46 @@ TEST(Ask, InterruptEndsTheAnswerAndKeepsIt) {
 }
 
 TEST(Ask, FailuresCome) {
-  test::ScriptedEngine engine({{.match = "late", .choices = {{"so far"}}, .failure = Status(Code::kInternal, "broken")},
-                               {.match = "", .refusal = Status(Code::kExhausted, "no room")}});
+  test::ScriptedEngine engine(
+      {{.match = "late", .choices = {{"so far"}}, .failure = Status(Code::kInternal, "broken")},
+       {.match = "", .refusal = Status(Code::kExhausted, "no room")}});
   EXPECT_EQ(ask_quietly(engine, "late").message(), "broken");
   EXPECT_EQ(ask_quietly(engine, "x").message(), "no room");
+}
+
+std::string printed(bool colours, bool thoughts) {
+  ::testing::internal::CaptureStdout();
+  AnswerPrinter printer(true, colours, thoughts);
+  printer.thought("h");
+  printer.thought("m");
+  printer.answer("4");
+  printer.answer("2");
+  printer.finish();
+  return ::testing::internal::GetCapturedStdout();
+}
+
+TEST(AnswerPrinter, ThoughtsAreDimOrLeftOut) {
+  EXPECT_EQ(printed(true, true), "\x1b[2mhm\x1b[0m\n\n42\n");
+  EXPECT_EQ(printed(false, true), "hm\n\n42\n");
+  EXPECT_EQ(printed(false, false), "42\n");
 }
 
 TEST(AnswerPrinter, ControlCharactersAreShownNotObeyed) {
   EXPECT_EQ(without_controls("a\tb\nc"), "a\tb\nc");
   EXPECT_EQ(without_controls("a\r\nb"), "a\nb");
   EXPECT_EQ(without_controls("\x1b[2J\x07"), "\xEF\xBF\xBD[2J\xEF\xBF\xBD");
-  EXPECT_EQ(without_controls("\xC2\x9B" "2Jwörld 🙂"), "\xEF\xBF\xBD" "2Jwörld 🙂");
+  EXPECT_EQ(without_controls("\xC2\x9B"
+                             "2Jwörld 🙂"),
+            "\xEF\xBF\xBD"
+            "2Jwörld 🙂");
 }
 
 TEST(Statistics, SayWhatThereIsToSay) {
   Answer answer;
   answer.usage = {.prompt_tokens = 10, .completion_tokens = 21, .prefill_s = 0.1, .decode_s = 0.5};
   answer.first_token_s = 0.1;
-  EXPECT_EQ(statistics(answer), "prompt 10 tokens, 100 tok/s; answer 21 tokens, 40.0 tok/s; first token after 0.10 s");
+  EXPECT_EQ(statistics(answer),
+            "prompt 10 tokens, 100 tok/s; answer 21 tokens, 40.0 tok/s; first token after 0.10 s");
   EXPECT_EQ(statistics(Answer{}), "prompt 0 tokens; answer 0 tokens");
 }
 

@@ -14,7 +14,7 @@ class Stories(CliTest):
     """A model of 260 thousand parameters that goes on with a story."""
 
     def test_greedy_story_word_for_word(self):
-        done = self.kapitsa("run", STORIES, "--raw", "--greedy", "--max-tokens", 200, "")
+        done = self.kapitsa("run", STORIES, "--raw", "--greedy", "--max-tokens", 199, "")
         self.assertEqual(done.stdout.rstrip("\n"), (STORIES / "greedy200.txt").read_text().rstrip("\n"))
 
     def test_statistics_go_to_stderr_unless_unwanted(self):
@@ -150,6 +150,10 @@ class SmolLM2(CliTest):
             "statistics"]["prompt_tokens"]
         self.assertLess(count("--raw", spelled), 8)
         self.assertGreater(count(spelled) - count("hi"), 10)
+
+    def test_a_thinking_switch_that_does_nothing_is_noted(self):
+        done = self.kapitsa("run", self.model(), "--no-think", "-n", 1, "hi")
+        self.assertIn("--no-think changes nothing", done.stderr)
 
     def test_interrupt_ends_with_130(self):
         process = subprocess.Popen([BINARY, "run", self.model(), "Write a very long story about a dragon."],

@@ -141,6 +141,9 @@ class Program(CliTest):
             self.assertIn(command, text)
             self.assertIn("Usage", self.kapitsa(command, "--help").stdout)
 
+    def test_no_command(self):
+        self.assertIn("no command was given", self.fails("-v", code=2))
+
     def test_completion(self):
         for shell in ("bash", "zsh", "fish"):
             script = self.kapitsa("completion", shell).stdout
