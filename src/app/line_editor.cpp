@@ -127,7 +127,7 @@ struct LineEditor::State {
   // locale says. Line breaks and tabs in a paste are text: libedit takes
   // them after ^V.
   static int next_character(EditLine* edit, wchar_t* out) {
-    constexpr unsigned char kEscape = 0x1B, kQuote = 0x16;
+    constexpr unsigned char kEscape = 0x1B, kQuote = 0x16, kControlD = 0x04;
     State* state = of(edit);
     std::string bytes;
     for (;;) {
@@ -137,6 +137,8 @@ struct LineEditor::State {
         state->ahead.pop_front();
       } else {
         if (const int n = state->next_byte(byte); n != 1) return n;
+        // Ctrl-D that was typed before libedit took the terminal: the line discipline kept it as 0.
+        if (byte == 0) byte = kControlD;
         if (byte == kEscape && state->comes(state->pasting ? "[201~" : "[200~")) {
           state->pasting = !state->pasting;
           continue;
