@@ -4,6 +4,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #ifdef __linux__
@@ -37,7 +38,12 @@ void wait_while(const std::atomic<int>& value, int old) {
 
 ThreadTeam::ThreadTeam(int threads) : size_(threads > 0 ? threads : default_threads()) {
   threads_.reserve(static_cast<size_t>(size_ - 1));
-  for (int m = 1; m < size_; ++m) threads_.emplace_back([this, m] { member_loop(m); });
+  try {
+    for (int m = 1; m < size_; ++m) threads_.emplace_back([this, m] { member_loop(m); });
+  } catch (const std::system_error&) {
+    // The system gives no more: on with those that there are. Nobody waits at a barrier yet.
+    size_ = static_cast<int>(threads_.size()) + 1;
+  }
 }
 
 ThreadTeam::~ThreadTeam() {

@@ -21,6 +21,12 @@ Result<backend::Step*> Executor::step_for(int rows) {
   return step.get();
 }
 
+Status Executor::prepare(int rows) {
+  KAPITSA_RETURN_IF_ERROR(step_for(rows).status());
+  for (int b = 1; b <= backend::kMaxDecodeRows; b *= 2) KAPITSA_RETURN_IF_ERROR(step_for(b).status());
+  return {};
+}
+
 Status Executor::run(std::span<const Span> spans, const std::atomic<bool>* cancelled) {
   for (auto* v : {&tokens_, &positions_, &sequences_, &subtree_end_, &committed_, &page_table_, &output_rows_}) v->clear();
   size_t pages = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/machine.h"
+#include "base/log.h"
 #include "engine/scheduler.h"
 #include "weights/checkpoint.h"
 
@@ -35,18 +35,20 @@ void add_eos(const Json& config, std::vector<TokenId>& eos) {
 // Pages for the context asked for (or the model's own, cut to what memory holds), and for as many requests beside each
 // other as half of the rest holds. Pages take memory only once they are used.
 Result<int> plan_pages(const LoadOptions& options, const model::Model& model, size_t page_bytes, size_t memory, int& context) {
+  const std::string& path = options.path;
   const int own = model.config().context;
   context = options.context > 0 ? options.context : own;
   const size_t weights = model.weight_bytes();
   const size_t room = memory > weights + kReserve ? memory - weights - kReserve : 0;
   const auto fits = static_cast<int64_t>(room / page_bytes) * backend::kPage;
   if (options.context > 0 && context > fits) {
-    return error(Code::kExhausted, "a context of {} tokens takes {} MB beside {} MB of weights, this machine has {} MB: at most {} tokens fit",
-                 context, page_bytes * static_cast<size_t>(context / backend::kPage + 1) >> 20, weights >> 20, memory >> 20, fits);
+    return error(Code::kExhausted, "{}: a context of {} tokens takes {} MB beside {} MB of weights, this machine has {} MB: at most {} tokens fit",
+                 path, context, page_bytes * static_cast<size_t>(context / backend::kPage + 1) >> 20, weights >> 20, memory >> 20, fits);
   }
   if (fits < 2 * backend::kPage) {
-    return error(Code::kExhausted, "the weights take {} MB, this machine has {} MB: nothing is left for a context", weights >> 20, memory >> 20);
+    return error(Code::kExhausted, "{}: the weights take {} MB, this machine has {} MB: nothing is left for a context", path, weights >> 20, memory >> 20);
   }
+  if (context > fits) spdlog::warn("{}: the context is cut from {} to {} tokens, which is what memory holds", path, context, fits);
   context = static_cast<int>(std::min<int64_t>(context, fits));
   const int64_t one = (context + backend::kPage - 1) / backend::kPage;
   const auto half = static_cast<int64_t>(room / 2 / page_bytes);
@@ -74,22 +76,26 @@ std::optional<Sampling> recommended_sampling(const weights::Checkpoint& checkpoi
   // Unnamed parameters of a file that names others have the meaning that its own library gives them: off.
   Sampling s;
   bool stated = false;
-  const auto set = [&](auto& field, const char* json_key, const char* gguf_key) {
+  const auto set = [&](auto& field, const char* json_key, const char* gguf_key, double least, double most) {
     std::optional<double> number;
     if (checkpoint.container == weights::Container::gguf) {
       number = checkpoint.metadata.number(gguf_key);
     } else if (const Json& g = checkpoint.generation_config; g.is_object()) {
       if (const auto it = g.find(json_key); it != g.end() && it->is_number()) number = it->get<double>();
     }
-    if (!number || !(*number >= 0) || !(*number <= 1e6)) return;  // no number that could be meant
+    if (!number) return;
+    if (!(*number >= least) || !(*number <= most)) {
+      spdlog::warn("{}: recommends {} = {}, which is not within {} to {}; ignored", checkpoint.path, json_key, *number, least, most);
+      return;
+    }
     field = static_cast<std::decay_t<decltype(field)>>(*number);
     stated = true;
   };
-  set(s.temperature, "temperature", "general.sampling.temp");
-  set(s.top_k, "top_k", "general.sampling.top_k");
-  set(s.top_p, "top_p", "general.sampling.top_p");
-  set(s.min_p, "min_p", "general.sampling.min_p");
-  set(s.repetition_penalty, "repetition_penalty", "general.sampling.penalty_repeat");
+  set(s.temperature, "temperature", "general.sampling.temp", 0, 100);
+  set(s.top_k, "top_k", "general.sampling.top_k", 0, 1e6);
+  set(s.top_p, "top_p", "general.sampling.top_p", 0.001, 1);
+  set(s.min_p, "min_p", "general.sampling.min_p", 0, 1);
+  set(s.repetition_penalty, "repetition_penalty", "general.sampling.penalty_repeat", 0.01, 100);
   if (const Json& g = checkpoint.generation_config; g.is_object()) {
     if (const auto it = g.find("do_sample"); it != g.end() && it->is_boolean() && !it->get<bool>()) {
       s.temperature = 0;
@@ -108,20 +114,27 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
   KAPITSA_ASSIGN(parts.tokenizer, load_tokenizer(*checkpoint));
   if (!checkpoint->chat_template.empty()) {
     auto compiled = text::ChatTemplate::compile(checkpoint->chat_template);
-    if (!compiled.ok()) return compiled.status().in("chat template");
-    parts.chat_template = *std::move(compiled);
+    // Raw prompts work without it.
+    if (compiled.ok()) parts.chat_template = *std::move(compiled);
+    else spdlog::warn("{}: its chat template cannot be used, only raw prompts work: {}", options.path, compiled.message());
   }
   KAPITSA_ASSIGN(parts.backend, backend::make(options.backend));
+  // Known before anything is packed: a model that cannot fit is refused, not killed by the system half way.
+  if (const size_t have = parts.backend->limits().memory_bytes; checkpoint->file_bytes() + kReserve > have) {
+    return error(Code::kExhausted, "{}: the weights take {} MB and {} MB are kept for the rest, this machine has {} MB: use a smaller quantisation or model",
+                 options.path, checkpoint->file_bytes() >> 20, kReserve >> 20, have >> 20);
+  }
   KAPITSA_ASSIGN(parts.model, model::Model::load(checkpoint, *parts.backend, options.progress));
   const size_t memory = parts.backend->limits().memory_bytes;
   const size_t page_bytes = backend::kv_page_bytes(parts.model->graph(), options.kv);
   KAPITSA_ASSIGN(const int pages, plan_pages(options, *parts.model, page_bytes, memory, parts.info.context));
   KAPITSA_ASSIGN(parts.executor, Executor::make(*parts.backend, *parts.model, {.kv = options.kv, .pages = pages, .max_outputs = 1}));
+  KAPITSA_RETURN_IF_ERROR(parts.executor->prepare(Scheduler::kPrefillAlone));
   parts.max_batch = std::clamp(options.max_batch, 1, backend::kMaxDecodeRows);
   parts.info.id = options.id.empty() ? name_of(options.path) : options.id;
   parts.info.architecture = parts.model->config().architecture;
   parts.info.created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  parts.info.sampling = options.sampling ? *options.sampling : recommended_sampling(*checkpoint).value_or(default_sampling());
+  parts.info.sampling = recommended_sampling(*checkpoint).value_or(options.sampling.value_or(default_sampling()));
   parts.info.can_think = parts.chat_template && parts.chat_template->mentions("enable_thinking");
   return std::unique_ptr<Engine>(std::make_unique<Scheduler>(std::move(parts)));
 }

@@ -19,7 +19,7 @@ struct LoadOptions {
   int max_batch = backend::kMaxDecodeRows;  // requests decoded together
   backend::Options backend;          // name, threads, compute
   backend::KvType kv = backend::KvType::kF16;
-  std::optional<Sampling> sampling;  // recommended by whoever names the model; else what its files say
+  std::optional<Sampling> sampling;  // what the catalogue recommends, where the files say nothing
   std::function<void(double)> progress;  // share of the weights packed so far
 };
 

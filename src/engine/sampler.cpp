@@ -46,9 +46,10 @@ std::span<const Sampler::Candidate> Sampler::filter(std::span<const float> logit
     }
   };
 
-  if (sampling_.top_k > 0 && static_cast<size_t>(sampling_.top_k) < logits.size()) {
+  const bool cut_k = sampling_.top_k > 0 && static_cast<size_t>(sampling_.top_k) < logits.size();
+  if (cut_k) {
     collect(-INFINITY);
-    const auto k = static_cast<size_t>(sampling_.top_k);
+    const auto k = std::min(static_cast<size_t>(sampling_.top_k), candidates_.size());
     std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k) - 1, candidates_.end(), likelier);
     candidates_.resize(k);
     std::sort(candidates_.begin(), candidates_.end(), likelier);
@@ -75,7 +76,7 @@ std::span<const Sampler::Candidate> Sampler::filter(std::span<const float> logit
     collect(-INFINITY);
     return candidates_;
   }
-  if (sampling_.top_k > 0 && sampling_.top_p < 1) {
+  if (cut_k && sampling_.top_p < 1) {
     // Top-p counts the mass of what top-k left.
     double total = 0, mass = 0;
     for (const Candidate& c : candidates_) total += weight(c.logit);
@@ -114,10 +115,12 @@ Result<SampledToken> Sampler::sample(std::span<const float> logits, int position
     penalise(adjusted_);
     use = adjusted_;
   }
+  if (std::any_of(use.begin(), use.end(), [](float logit) { return std::isnan(logit); })) {
+    return error(Code::kInternal, "the model gave a logit that is no number at position {}: its weights are damaged", position);
+  }
   SampledToken token{.id = static_cast<TokenId>(std::max_element(use.begin(), use.end()) - use.begin())};
-  // max_element of NaNs is the first of them.
   if (!std::isfinite(use[static_cast<size_t>(token.id)])) {
-    return error(Code::kInternal, "the model gave no finite logit at position {}: its weights or its cache are damaged", position);
+    return error(Code::kInternal, "the model gave no finite logit at position {}: its weights are damaged", position);
   }
   if (sampling_.temperature > 0) {
     const Noise noise(sampling_.seed, choice_, position);

@@ -8,8 +8,6 @@ namespace kapitsa::engine {
 namespace {
 
 constexpr size_t kMaxWaiting = 64;
-// Prompt tokens of one step: many for speed, fewer while others wait for their next token.
-constexpr int kPrefillAlone = 512, kPrefillShared = 128;
 
 double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
@@ -22,7 +20,7 @@ Scheduler::~Scheduler() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  wake_->notify_all();
   thread_.join();
 }
 
@@ -42,7 +40,7 @@ Result<std::unique_ptr<Stream>> Scheduler::submit(Request request) {
   auto job = std::make_unique<Job>(std::move(request), *parts_.tokenizer, parts_.executor->pool());
   job->limit = limit;
   job->promised_pages = pages_for(prompt + limit);
-  auto stream = std::make_unique<ChannelStream>(job->channel, [this] { work_.notify_all(); });
+  auto stream = std::make_unique<ChannelStream>(job->channel, [wake = wake_] { wake->notify_all(); });
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return Status(Code::kUnavailable, "the engine is shutting down");
@@ -51,7 +49,7 @@ Result<std::unique_ptr<Stream>> Scheduler::submit(Request request) {
     }
     waiting_.push_back(std::move(job));
   }
-  work_.notify_all();
+  wake_->notify_all();
   return std::unique_ptr<Stream>(std::move(stream));
 }
 
@@ -64,15 +62,23 @@ void Scheduler::loop() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      work_.wait(lock, [this] { return stopping_ || !waiting_.empty() || !running_.empty(); });
+      wake_->wait(lock, [this] { return stopping_ || !waiting_.empty() || !running_.empty(); });
       if (stopping_) break;
       admit();
     }
     drop_cancelled();
     const auto filling = std::find_if(running_.begin(), running_.end(), [](const auto& job) { return !job->prefilled(); });
     const bool decoding = std::any_of(running_.begin(), running_.end(), [](const auto& job) { return job->prefilled(); });
-    if (filling != running_.end()) prefill(**filling, decoding);
-    if (decoding) decode();
+    try {
+      if (filling != running_.end()) prefill(**filling, decoding);
+      if (decoding) decode();
+    } catch (const std::exception& e) {
+      // Out of memory, most likely: it ends the requests that run, not the process.
+      for (auto& job : running_) {
+        if (job) fail(*job, error(Code::kInternal, "the engine failed: {}", e.what()));
+        job.reset();
+      }
+    }
     std::erase_if(running_, [](const auto& job) { return job == nullptr; });
     std::lock_guard lock(mutex_);
     running_count_ = static_cast<int>(running_.size());
@@ -136,8 +142,10 @@ void Scheduler::prefill(Job& job, bool others_decode) {
 }
 
 void Scheduler::decode() {
-  std::vector<Span> spans;
-  std::vector<std::unique_ptr<Job>*> jobs;
+  auto& spans = decode_spans_;
+  auto& jobs = decode_jobs_;
+  spans.clear();
+  jobs.clear();
   for (auto& job : running_) {
     if (!job || !job->prefilled() || job->usage.completion_tokens == 0) continue;
     spans.push_back({&job->sequence, std::span(&job->last, 1), 1});
@@ -198,7 +206,8 @@ void Scheduler::end(Job& job, Event event) {
 }
 
 void Scheduler::fail(Job& job, Status status) {
-  spdlog::error("a request failed: {}", status.message());
+  // Shutting down is no fault of anybody's.
+  spdlog::log(status.code() == Code::kUnavailable ? spdlog::level::info : spdlog::level::err, "a request failed: {}", status.message());
   end(job, {.status = std::move(status)});
 }
 

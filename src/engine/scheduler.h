@@ -14,7 +14,7 @@
 
 namespace kapitsa::engine {
 
-// All that a running engine owns, in the order in which it must end.
+// All that a running engine owns; each uses what stands above it, so they end from the last to the first.
 struct Parts {
   ModelInfo info;
   std::unique_ptr<text::Tokenizer> tokenizer;
@@ -27,6 +27,9 @@ struct Parts {
 
 class Scheduler : public Engine {
  public:
+  // Prompt tokens of one step: many for speed, fewer while others wait for their next token.
+  static constexpr int kPrefillAlone = 512, kPrefillShared = 128;
+
   explicit Scheduler(Parts parts);
   ~Scheduler() override;
 
@@ -52,9 +55,12 @@ class Scheduler : public Engine {
 
   Parts parts_;
   mutable std::mutex mutex_;
-  std::condition_variable work_;
+  // Shared with the streams, which wake the engine and may outlive it.
+  std::shared_ptr<std::condition_variable> wake_ = std::make_shared<std::condition_variable>();
   std::deque<std::unique_ptr<Job>> waiting_;
   Jobs running_;  // touched by the engine's thread only
+  std::vector<Span> decode_spans_;  // kept between steps so that their memory is
+  std::vector<std::unique_ptr<Job>*> decode_jobs_;
   int running_count_ = 0;
   int promised_pages_ = 0;
   bool stopping_ = false;

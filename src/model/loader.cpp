@@ -60,11 +60,12 @@ int Loader::count(std::string_view json_key, std::string_view gguf_key, int64_t 
 
 const weights::Tensor* Loader::find(const std::string& tensor, int64_t rows, int64_t columns) {
   if (!status_.ok()) return nullptr;
-  const weights::Tensor* t = checkpoint_.find(tensor);
-  if (!t) {
-    fail(error(Code::kCorrupt, "{}: tensor {} is missing", checkpoint_.path, tensor));
+  const auto required = checkpoint_.require(tensor);
+  if (!required.ok()) {
+    fail(required.status());
     return nullptr;
   }
+  const weights::Tensor* t = *required;
   used_.insert(tensor);
   if (t->rows() != rows || t->columns() != columns) {
     fail(error(Code::kCorrupt, "{}: tensor {} is {} by {}, the model's numbers ask for {} by {}", checkpoint_.path, tensor,
@@ -81,7 +82,7 @@ backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64
   if (t->file) stored.release = [file = t->file](std::span<const std::byte> part) { file->drop(part); };
   auto weight = backend_.pack(stored, embedding);
   if (!weight.ok()) {
-    fail(weight.status().in(tensor));
+    fail(weight.status().in(tensor).in(checkpoint_.path));
     return nullptr;
   }
   packed_bytes_ += t->bytes.size();
@@ -111,6 +112,10 @@ std::vector<std::string> Loader::unused() const {
   std::vector<std::string> names;
   for (const auto& [name, tensor] : checkpoint_.tensors()) {
     if (!used_.count(name)) names.push_back(name);
+  }
+  // Integer tables that no model asks for are common; floats of a type that is not read here may be scales.
+  for (const auto& [name, type] : checkpoint_.unread()) {
+    if (!used_.count(name) && type.rfind('F', 0) == 0) names.push_back(name);
   }
   return names;
 }

@@ -55,6 +55,9 @@ TEST(Sampler, TopKTopPAndMinPCut) {
   EXPECT_EQ(draws({.top_p = 0.9f}, logits, 1000).size(), 3u);
   EXPECT_EQ(draws({.min_p = 0.5f}, logits, 500).size(), 2u);  // 0.25 and above
   EXPECT_EQ(draws({.min_p = 1.0f}, logits, 100).size(), 1u);
+  // A top-k of the whole vocabulary cuts nothing, and leaves top-p its one cut.
+  EXPECT_EQ(draws({.top_k = 4, .top_p = 0.51f}, logits, 500).size(), 2u);
+  EXPECT_EQ(draws({.top_k = 1000000, .top_p = 0.9f}, logits, 1000).size(), 3u);
   // Top-p counts what top-k left: 0.5 of 0.8 is 0.625.
   EXPECT_EQ(draws({.top_k = 2, .top_p = 0.62f}, logits, 500).size(), 1u);
   EXPECT_EQ(draws({.top_k = 2, .top_p = 0.63f}, logits, 500).size(), 2u);
@@ -137,6 +140,8 @@ TEST(Sampler, LogprobsAreTheModelsOwn) {
 TEST(Sampler, NoFiniteLogitIsAnError) {
   Sampler sampler({}, 0, std::nullopt, kNoPrompt);
   EXPECT_EQ(sampler.sample(std::vector<float>{NAN, NAN}, 3).status().code(), Code::kInternal);
+  EXPECT_EQ(sampler.sample(std::vector<float>{1, NAN}, 3).status().code(), Code::kInternal);
+  EXPECT_EQ(sampler.sample(std::vector<float>{-INFINITY, -INFINITY}, 3).status().code(), Code::kInternal);
 }
 
 }  // namespace

@@ -162,6 +162,8 @@ TEST(Scheduler, EndsWithRequestsRunning) {
     orphan = *engine->submit({.prompt = {1}, .stop_at_eos = false});
   }
   EXPECT_EQ(read(*orphan).last.status.code(), Code::kUnavailable);
+  orphan->cancel();  // its engine is gone
+  orphan.reset();
 }
 
 TEST(Load, SaysWhatIsWrong) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <thread>
 
 #include "engine/executor.h"
 #include "weights/safetensors.h"
@@ -185,6 +186,63 @@ TEST_P(Reference, BitsDoNotDependOnNeighbours) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Reference, ::testing::Values("llama", "qwen2", "qwen3"),
                          [](const auto& info) { return std::string(info.param); });
+
+// The same over quantised weights, whose rows are quantised alone or together, and whose panels are read as they lie or
+// expanded: a real model in Q4_1 with an embedding in Q8_0.
+TEST(Quantised, BitsDoNotDependOnChunkingThreadsOrNeighbours) {
+  const std::string file = KAPITSA_SOURCE_DIR "/fixtures/smollm2.gguf";
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < 150; ++i) tokens.push_back((i * 7919 + 13) % 49000);
+  const auto fresh = [&](int threads) { return Engine(file, KvType::kF16, Compute::kDefault, threads); };
+  Engine engine = fresh(2);
+  const auto whole = engine.logits(tokens, 0);
+  for (int chunk : {1, 7, 64}) {
+    const auto cut = engine.logits(tokens, chunk);
+    ASSERT_EQ(std::memcmp(whole.data(), cut.data(), whole.size() * 4), 0) << "chunks of " << chunk;
+  }
+  for (int threads : {1, 3}) {
+    const auto other = fresh(threads).logits(tokens, 0);
+    ASSERT_EQ(std::memcmp(whole.data(), other.data(), whole.size() * 4), 0) << threads << " threads";
+  }
+  const size_t vocabulary = whole.size() / tokens.size();
+  std::vector<engine::Sequence> sequences;
+  for (int s = 0; s < 5; ++s) sequences.emplace_back(engine.executor->pool());
+  for (size_t i = 0; i < 20; ++i) {
+    std::vector<engine::Span> spans;
+    for (auto& s : sequences) spans.push_back({&s, std::span(tokens).subspan(i, 1), 1});
+    ASSERT_TRUE(engine.executor->run(spans).ok());
+    for (int s = 0; s < 5; ++s) {
+      ASSERT_EQ(std::memcmp(engine.executor->logits(s).data(), &whole[i * vocabulary], vocabulary * 4), 0) << "token " << i;
+    }
+  }
+}
+
+// A cancel may come at any moment; every thread must leave after the same op.
+TEST(Cancel, PrefillsStopAndTheNextOneIsRight) {
+  Engine engine(golden("qwen3"), KvType::kF16, Compute::kDefault, 4);
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < 400; ++i) tokens.push_back(i % 500);
+  const auto want = engine.logits(tokens, 0);
+  int stopped = 0;
+  for (int round = 0; round < 150; ++round) {
+    engine::Sequence sequence(engine.executor->pool());
+    std::atomic<bool> cancelled{false};
+    std::thread other([&] {
+      for (int spin = 0; spin < round * 300; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);
+      cancelled = true;
+    });
+    const engine::Span span{&sequence, tokens, 1};
+    const Status status = engine.executor->run(std::span(&span, 1), &cancelled);
+    other.join();
+    if (status.ok()) continue;
+    EXPECT_EQ(status.code(), Code::kCancelled);
+    EXPECT_EQ(sequence.length, 0);
+    ++stopped;
+  }
+  EXPECT_GT(stopped, 0);
+  const auto got = engine.logits(tokens, 0);
+  EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * 4), 0);
+}
 
 TEST(Stories, GreedyContinuationIsTheGoldenOne) {
   auto text = read_file(golden("stories260k/greedy200_ids.json"));

@@ -57,7 +57,7 @@ void keep_taps(const Run& run, size_t ops_done, int member) {
   run.team.barrier();
 }
 
-void run_member(const Run& run, int member, const std::atomic<bool>* cancelled, std::atomic<bool>& stop) {
+void run_member(const Run& run, int member, const std::atomic<bool>* cancelled, std::atomic<size_t>& stop_after) {
   for (size_t r = 0; r < run.step.ropes.size(); ++r) {
     const Rope& rope = *run.step.ropes[r];
     const size_t pairs = rope.inverse_frequency.size();
@@ -80,10 +80,11 @@ void run_member(const Run& run, int member, const std::atomic<bool>* cancelled, 
           if constexpr (std::is_same_v<T, NormOp>) norm(run, i, op, member);
         },
         ops[i]);
-    // All members must take the same way: one of them looks, before the barrier that the others wait at.
-    if (member == 0 && cancelled && cancelled->load(std::memory_order_relaxed)) stop.store(true, std::memory_order_relaxed);
+    // All members must leave after the same op, or one waits at a barrier for ever: member 0 looks, and writes down after
+    // which op it looked, since a slow member may read this while member 0 is at the next op already.
+    if (member == 0 && cancelled && cancelled->load(std::memory_order_relaxed)) stop_after.store(i, std::memory_order_relaxed);
     run.team.barrier();
-    if (stop.load(std::memory_order_relaxed)) return;
+    if (stop_after.load(std::memory_order_relaxed) <= i) return;
     keep_taps(run, i + 1, member);
   }
 }
@@ -117,7 +118,7 @@ Result<std::unique_ptr<KvCache>> CpuBackend::make_kv_cache(const Graph& graph, K
 
 Result<std::unique_ptr<Step>> CpuBackend::record(const Graph& graph, KvCache& cache, const StepShape& shape) {
   auto step = std::make_unique<CpuStep>(graph, static_cast<CpuKvCache&>(cache), shape, team_.size());
-  if (step->bytes > scratch_.bytes()) {
+  if (step->bytes > scratch_.bytes()) {  // one step runs at a time
     KAPITSA_ASSIGN(scratch_, Memory::allocate(step->bytes, false));
   }
   return std::unique_ptr<Step>(std::move(step));
@@ -132,9 +133,9 @@ Status CpuBackend::run(Step& recorded, const Batch& batch, const std::atomic<boo
   }
   Run run{kernels_, team_, step, batch, scratch_.data(), rows, outputs, row_tiles(batch)};
   for (size_t i = 0; i < step.graph.ops().size(); ++i) step.claims[i].store(0, std::memory_order_relaxed);
-  std::atomic<bool> stop{false};
-  team_.run([&](int member) { run_member(run, member, cancelled, stop); });
-  if (stop.load()) return Status(Code::kCancelled, "cancelled");
+  std::atomic<size_t> stop_after{SIZE_MAX};
+  team_.run([&](int member) { run_member(run, member, cancelled, stop_after); });
+  if (stop_after.load() != SIZE_MAX) return Status(Code::kCancelled, "cancelled");
   return {};
 }
 

@@ -1,5 +1,6 @@
 #include "backend/cpu/kernels.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -31,6 +32,7 @@ const Kernels& best_kernels() {
   static const Kernels& best = []() -> const Kernels& {
     if (const char* wanted = std::getenv("KAPITSA_CPU")) {
       if (const Kernels* k = find_kernels(wanted)) return *k;
+      std::fprintf(stderr, "kapitsa: KAPITSA_CPU=%s is not to be had here; it may be scalar, avx2 or avx512\n", wanted);
     }
     for (const char* name : {"avx512", "avx2"}) {
       if (const Kernels* k = find_kernels(name)) return *k;

@@ -24,7 +24,7 @@ void qwen2_forward(const Transformer& m, backend::Graph& g) {
     const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
                                           .head_dim = c.head_dim, .scale = 1 / std::sqrt(static_cast<float>(c.head_dim)),
                                           .window = layer.window});
-    g.linear_add(h, o, layer.o);
+    g.linear_add(h, o, layer.o, layer.o_bias);
 
     const backend::Value up = g.swiglu(h, layer.mlp_norm, layer.gate, layer.up);
     g.linear_add(h, up, layer.down);

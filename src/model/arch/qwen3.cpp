@@ -1,4 +1,4 @@
-// Qwen3 (Yang et al. 2025), dense: each head of q and k is normed before RoPE; no biases.
+// Qwen3 (Yang et al. 2025), dense: each head of q and k is normed before RoPE; biases only where a file has them.
 //
 //   h   = Embed[token]
 //   a   = RMSNorm(h);   q, k, v = Wq a, Wk a, Wv a;   q, k = RoPE(RMSNorm(q)), RoPE(RMSNorm(k))   (a head each)
@@ -17,14 +17,14 @@ void qwen3_forward(const Transformer& m, backend::Graph& g) {
   for (const Layer& layer : m.layers) {
     g.tap(h);
     const auto qkv = g.linear(h, layer.attention_norm,
-                              {{layer.q, nullptr, {}}, {layer.k, nullptr, {}}, {layer.v, nullptr, {}}});
+                              {{layer.q, layer.q_bias, {}}, {layer.k, layer.k_bias, {}}, {layer.v, layer.v_bias, {}}});
     const int kv = g.add_kv_layer({c.kv_heads, c.head_dim});
     g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
                .head_dim = c.head_dim, .q_norm = layer.q_norm, .k_norm = layer.k_norm, .rope = c.rope});
     const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
                                           .head_dim = c.head_dim, .scale = 1 / std::sqrt(static_cast<float>(c.head_dim)),
                                           .window = layer.window});
-    g.linear_add(h, o, layer.o);
+    g.linear_add(h, o, layer.o, layer.o_bias);
 
     const backend::Value up = g.swiglu(h, layer.mlp_norm, layer.gate, layer.up);
     g.linear_add(h, up, layer.down);

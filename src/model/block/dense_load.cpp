@@ -38,6 +38,9 @@ void load_dense_config(Loader& l, Config& c, double default_theta, backend::Rope
   if (activation != "silu") {
     return l.fail(error(Code::kUnsupported, "{}: activation \"{}\" is not supported here (silu is)", l.checkpoint().path, activation));
   }
+  if (const double part = l.maybe_number("partial_rotary_factor", "").value_or(1); part != 1) {
+    return l.fail(error(Code::kUnsupported, "{}: partial_rotary_factor {} is not supported here (1 is)", l.checkpoint().path, part));
+  }
   const int rotated = l.maybe_count("", "{arch}.rope.dimension_count", c.head_dim).value_or(c.head_dim);
   c.rope = load_rope(l, rotated, c.context, default_theta, l.gguf() ? gguf_pairs : backend::RopePairs::kHalves);
 }

@@ -25,7 +25,7 @@ RopeScaling json_scaling(Loader& loader, const Json& rope, int context) {
   if (type == "linear") s.kind = RopeScaling::Kind::kLinear;
   else if (type == "llama3") s.kind = RopeScaling::Kind::kLlama3;
   else if (type == "yarn") s.kind = RopeScaling::Kind::kYarn;
-  else loader.fail(error(Code::kUnsupported, "config.json: RoPE scaling \"{}\" is not supported (linear, llama3 and yarn are)", type));
+  else loader.fail(error(Code::kUnsupported, "{}: RoPE scaling \"{}\" is not supported (linear, llama3 and yarn are)", loader.checkpoint().path, type));
   s.factor = number(rope, "factor", 1);
   s.original_context = number(rope, "original_max_position_embeddings", context);
   s.low_frequency_factor = number(rope, "low_freq_factor", s.low_frequency_factor);
@@ -45,12 +45,14 @@ RopeScaling gguf_scaling(Loader& loader, int context) {
   const std::string type = loader.maybe_text("", "{arch}.rope.scaling.type").value_or("none");
   s.factor = loader.maybe_number("", "{arch}.rope.scaling.factor").value_or(loader.maybe_number("", "{arch}.rope.scale_linear").value_or(1));
   s.original_context = loader.maybe_number("", "{arch}.rope.scaling.original_context_length").value_or(context);
-  s.attention_factor = loader.maybe_number("", "{arch}.rope.scaling.attn_factor").value_or(0);
+  // A factor beside the one that YaRN takes from its scaling, not in its place.
+  s.attention_factor = loader.maybe_number("", "{arch}.rope.scaling.attn_factor").value_or(0) *
+                       (type == "yarn" && s.factor > 1 ? 0.1 * std::log(s.factor) + 1 : 1);
   s.beta_fast = loader.maybe_number("", "{arch}.rope.scaling.yarn_beta_fast").value_or(s.beta_fast);
   s.beta_slow = loader.maybe_number("", "{arch}.rope.scaling.yarn_beta_slow").value_or(s.beta_slow);
   if (type == "linear" || (type == "none" && s.factor != 1)) s.kind = RopeScaling::Kind::kLinear;
   else if (type == "yarn") s.kind = RopeScaling::Kind::kYarn;
-  else if (type != "none") loader.fail(error(Code::kUnsupported, "GGUF: RoPE scaling \"{}\" is not supported (linear and yarn are)", type));
+  else if (type != "none") loader.fail(error(Code::kUnsupported, "{}: RoPE scaling \"{}\" is not supported (linear and yarn are)", loader.checkpoint().path, type));
   return s;
 }
 
@@ -116,6 +118,14 @@ backend::Rope load_rope(Loader& loader, int channels, int context, double defaul
       scaling = json_scaling(loader, *it, context);
     }
   }
+  const auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  if (!positive(scaling.beta_fast) || !positive(scaling.beta_slow) || !positive(scaling.low_frequency_factor) ||
+      !positive(scaling.high_frequency_factor) || !std::isfinite(scaling.attention_factor) || scaling.attention_factor < 0) {
+    loader.fail(error(Code::kCorrupt, "{}: RoPE scaling with beta {} and {}, frequency factors {} and {}, attention factor {}: positive numbers were expected",
+                      loader.checkpoint().path, scaling.beta_fast, scaling.beta_slow, scaling.low_frequency_factor,
+                      scaling.high_frequency_factor, scaling.attention_factor));
+    return {};
+  }
   if (!(theta > 1) || !std::isfinite(theta) || !(scaling.factor > 0) || !std::isfinite(scaling.factor) ||
       (scaling.kind != RopeScaling::Kind::kNone && !(scaling.original_context >= 1))) {
     loader.fail(error(Code::kCorrupt, "{}: RoPE base {}, factor {}, original context {} make no rotation", loader.checkpoint().path,
@@ -126,6 +136,12 @@ backend::Rope load_rope(Loader& loader, int channels, int context, double defaul
   if (loader.gguf() && loader.has("rope_freqs.weight")) {
     const std::vector<float> factors = loader.values("rope_freqs.weight", channels / 2);
     for (size_t i = 0; i < rope.inverse_frequency.size(); ++i) rope.inverse_frequency[i] /= factors[i] != 0 ? factors[i] : 1;
+  }
+  for (double f : rope.inverse_frequency) {
+    if (!std::isfinite(f)) {
+      loader.fail(error(Code::kCorrupt, "{}: a RoPE frequency is no finite number", loader.checkpoint().path));
+      return {};
+    }
   }
   return rope;
 }

@@ -105,6 +105,8 @@ inline float exp_of(float x) {
 }
 
 void merge(QueryState& into, const QueryState& from, int head_dim) {
+  // A window may begin after this part: nothing was seen in it, and infinity less infinity is no number.
+  if (from.max == -__builtin_inff()) return;
   const float now = into.max > from.max ? into.max : from.max;
   const Vec a = set(exp_of(into.max - now)), b = set(exp_of(from.max - now));
   for (int d = 0; d < head_dim; d += kLanes) store(into.acc + d, fma(load(from.acc + d), b, mul(load(into.acc + d), a)));
