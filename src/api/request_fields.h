@@ -11,8 +11,10 @@
 
 namespace kapitsa::api {
 
-// The most answers that one request may ask for.
-inline constexpr int64_t kMaxChoices = 128;
+// The most answers to one prompt, and of one request over all its prompts. The engine's queue holds 64
+// that wait: a request that asks for more could never be taken.
+inline constexpr int64_t kMaxChoices = 16;
+inline constexpr int64_t kMaxAnswers = 64;
 
 // `model`, checked against the names served; a request that names none gets the model's id.
 std::string read_model(Params& params, const Service& service);
