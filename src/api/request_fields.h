@@ -22,7 +22,8 @@ std::string read_model(Params& params, const Service& service);
 // The first of `names` that is there; -1 (as some clients write) and absence: no limit of its own.
 int read_max_tokens(Params& params, const std::vector<std::string_view>& names);
 
-// `chat_template_kwargs`, `enable_thinking` and `reasoning_effort`, as variables of the template.
+// `chat_template_kwargs`, `enable_thinking` and `reasoning_effort`, as variables of the template. Keys
+// that other fields or the model's files give are refused.
 Json read_template_variables(Params& params);
 
 // Renders and tokenizes. Where a template refuses the order of the messages (system text in the
