@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 
 namespace kapitsa::hub {
 namespace {
