@@ -80,10 +80,13 @@ Result<Shown> look_at(const Options& options, const Globals& globals) {
   shown.contexts = context_lengths(shown.facts, options.context);
   shown.physical = memory_limit();
   read_text_facts(checkpoint, shown);
-  const auto catalogue = shown.files.entry ? sampling_from_json(shown.files.entry->sampling) : std::nullopt;
   const auto files = engine::recommended_sampling(checkpoint);
-  shown.sampling = catalogue ? *catalogue : files.value_or(engine::default_sampling());
-  shown.sampling_from = catalogue ? "the catalogue" : files ? "the model's files" : "nothing recommended: Kapitsa's default";
+  const auto catalogue =
+      shown.files.entry ? sampling_from_json(shown.files.entry->sampling) : std::nullopt;
+  shown.sampling = files ? *files : catalogue.value_or(engine::default_sampling());
+  shown.sampling_from = files       ? "the model's files"
+                        : catalogue ? "the catalogue; the model's files say nothing"
+                                    : "Kapitsa's default; nothing is recommended";
   return shown;
 }
 

@@ -101,6 +101,8 @@ class Show(CliTest):
         self.assertEqual(sum(c["bytes"] for c in facts["tensors"]), facts["memory"][0]["weights"])
         self.assertEqual(facts["memory"][0]["kv"], 2048 * 30 * 3 * 64 * 2 * 2)
         self.assertTrue(facts["template"]["present"])
+        # This file recommends nothing, and a path has no row in the catalogue.
+        self.assertIn("default", facts["sampling_from"])
         text = self.kapitsa("show", self.model()).stdout
         for word in ("llama", "8192 tokens", "Q4_1", "memory at", "tokenizer", "template", "sampling"):
             self.assertIn(word, text)
