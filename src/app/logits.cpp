@@ -86,7 +86,7 @@ Status run_logits(Options options, const Globals& globals) {
       options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
   KAPITSA_ASSIGN(const auto backend, backend::make(options.backend));
   KAPITSA_ASSIGN(auto checkpoint, weights::Checkpoint::open(files.path));
-  LoadProgress loading(files.name, !globals.quiet);
+  LoadProgress loading("loading " + files.name, !globals.quiet);
   KAPITSA_ASSIGN(
       const auto model,
       model::Model::load(std::make_shared<const weights::Checkpoint>(std::move(checkpoint)),
@@ -99,7 +99,7 @@ Status run_logits(Options options, const Globals& globals) {
       .max_outputs = options.chunk,
       .taps = options.hidden};
   KAPITSA_ASSIGN(const auto executor, engine::Executor::make(*backend, *model, layout));
-  LoadProgress computing(fmt::format("{} tokens,", tokens.size()), !globals.quiet);
+  LoadProgress computing(fmt::format("computing {} tokens", tokens.size()), !globals.quiet);
   KAPITSA_RETURN_IF_ERROR(
       compute(options, *model, *executor, tokens, [&](double share) { computing.update(share); }));
   computing.finish();
