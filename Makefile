@@ -16,7 +16,7 @@ test:
 	@scripts/test
 
 test-long:
-	@scripts/setup --tests
+	@scripts/setup --long
 	@scripts/test --long
 
 clean:

@@ -24,6 +24,4 @@ std::string make_id(std::string_view prefix) {
   return out;
 }
 
-uint64_t random_seed() { return generator()(); }
-
 }  // namespace kapitsa::api

@@ -1,7 +1,6 @@
 // Random names of responses and requests.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,7 +8,5 @@ namespace kapitsa::api {
 
 // `prefix` and 24 random letters and digits ("chatcmpl-...", "msg_...", "req_...").
 std::string make_id(std::string_view prefix);
-// For a request that names no seed.
-uint64_t random_seed();
 
 }  // namespace kapitsa::api

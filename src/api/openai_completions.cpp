@@ -155,9 +155,9 @@ class PromptReader {
     if (!prompt) {
       params_.fail("prompt", "'prompt' is missing");
     } else if (prompt->is_array() && !prompt->empty() && !prompt->front().is_number()) {
-      if (prompt->size() > static_cast<size_t>(kMaxChoices)) {
+      if (prompt->size() > static_cast<size_t>(kMaxAnswers)) {
         params_.fail("prompt", fmt::format("'prompt' holds {} prompts; at most {} are allowed",
-                                           prompt->size(), kMaxChoices));
+                                           prompt->size(), kMaxAnswers));
       }
       for (size_t i = 0; i < prompt->size() && !params_.failed(); ++i) {
         one((*prompt)[i], fmt::format("prompt[{}]", i));
@@ -253,9 +253,9 @@ Outcome openai_completions(const Service& service, const Json& body) {
     params.adopt(fields.error());
   }
   refuse_unsupported(params, echo, base.logprobs.has_value(), n);
-  if (prompts.size() * static_cast<size_t>(n) > static_cast<size_t>(kMaxChoices)) {
-    params.fail("n", fmt::format("{} prompts times 'n' = {} is more than {} answers", prompts.size(),
-                                 n, kMaxChoices));
+  if (prompts.size() * static_cast<size_t>(n) > static_cast<size_t>(kMaxAnswers)) {
+    params.fail("n", fmt::format("{} prompts times 'n' = {} is more than {} answers; send fewer at a time",
+                                 prompts.size(), n, kMaxAnswers));
   }
   if (params.failed()) return *params.error();
 

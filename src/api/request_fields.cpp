@@ -7,6 +7,11 @@
 namespace kapitsa::api {
 namespace {
 
+// What the request's other fields, or the model's files, give the template: a client that could set them
+// here would go around the checks of the former and speak with the authority of the latter.
+constexpr std::string_view kReserved[] = {"messages", "tools", "add_generation_prompt", "bos_token",
+                                          "eos_token"};
+
 // System text behind the first message speaks as the user does; neighbours of one role are merged.
 Json plain_order(const Json& messages) {
   Json out = Json::array();
@@ -54,7 +59,15 @@ Json read_template_variables(Params& params) {
   if (const auto thinking = params.boolean("enable_thinking")) {
     variables["enable_thinking"] = *thinking;
   }
-  if (const Json* extra = params.object("chat_template_kwargs")) variables.update(*extra);
+  if (const Json* extra = params.object("chat_template_kwargs")) {
+    for (const std::string_view reserved : kReserved) {
+      if (!extra->contains(reserved)) continue;
+      const std::string name = fmt::format("chat_template_kwargs.{}", reserved);
+      params.fail(name, fmt::format("'{}' is not a client's to set; the names that are reserved: {}",
+                                    name, fmt::join(kReserved, ", ")));
+    }
+    variables.update(*extra);
+  }
   return variables;
 }
 

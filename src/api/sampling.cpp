@@ -5,7 +5,7 @@
 #include <charconv>
 #include <limits>
 
-#include "api/ids.h"
+#include "engine/seed.h"
 
 namespace kapitsa::api {
 namespace {
@@ -53,7 +53,7 @@ engine::Sampling read_sampling(Params& params, const engine::Engine& engine) {
   read_bias(params, engine.tokenizer().vocab_size(), out.logit_bias);
   const auto seed = params.integer("seed", std::numeric_limits<int64_t>::min(),
                                    std::numeric_limits<int64_t>::max());
-  out.seed = seed ? static_cast<uint64_t>(*seed) : random_seed();
+  out.seed = seed ? static_cast<uint64_t>(*seed) : engine::random_seed();
   return out;
 }
 

@@ -6,8 +6,9 @@
 
 #include "app/architectures.h"
 #include "app/command.h"
+#include "base/machine.h"
 #include "hub/hf_cache.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 #include "hub/resolve.h"
 #include "hub/select.h"
 
@@ -120,7 +121,7 @@ int list_models(const Options& options) {
     fmt::print(stderr, "kapitsa: {}\n", catalogue.message());
     return 1;
   }
-  const uint64_t physical = hub::physical_memory();
+  const uint64_t physical = memory_limit();
   std::vector<Row> rows;
   for (const hub::Entry& entry : catalogue->entries()) {
     for (const hub::Variant& variant : entry.variants) {

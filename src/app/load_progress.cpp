@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/terminal.h"
+#include "base/progress_bar.h"
 
 namespace kapitsa::app {
 
@@ -17,15 +16,9 @@ void LoadProgress::update(double share) {
   const auto now = Clock::now();
   if (!show_ || now < next_) return;
   next_ = now + std::chrono::milliseconds(100);
-  const std::string left = fmt::format("loading {} {:3}%", title_, static_cast<int>(share * 100));
-  const int width = std::clamp(columns_of(stderr) - static_cast<int>(left.size()) - 5, 0, 40);
-  const int full = std::clamp(static_cast<int>(share * width), 0, width);
-  fmt::print(stderr, "\r{}", left);
-  if (width >= 8) {
-    fmt::print(stderr, " [{}{}]", std::string(static_cast<size_t>(full), '#'),
-               std::string(static_cast<size_t>(width - full), '.'));
-  }
-  fmt::print(stderr, "\x1b[K");
+  const std::string left = fmt::format("{} {:3}%", title_, static_cast<int>(share * 100));
+  const int room = columns_of(stderr) - static_cast<int>(left.size()) - 3;
+  fmt::print(stderr, "\r{} {}\x1b[K", left, progress_bar(share, room));
   std::fflush(stderr);
   drawn_ = true;
 }

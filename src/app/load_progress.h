@@ -1,5 +1,5 @@
-// Shows how far the loading of a model is, on a terminal, where it takes long enough to be wondered
-// at.
+// Shows how far the loading of a model (or other work) is, on a terminal, where it takes long enough
+// to be wondered at.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace kapitsa::app {
 
 class LoadProgress {
  public:
-  // On stderr; `show` false: never says anything.
+  // On stderr, behind `title` ("loading smollm2"); `show` false: never says anything.
   LoadProgress(std::string title, bool show);
   ~LoadProgress() { finish(); }
 

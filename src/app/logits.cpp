@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 
 #include "app/command.h"
 #include "app/load_progress.h"
+#include "app/model_facts.h"
 #include "app/open_model.h"
 #include "app/terminal.h"
 #include "app/token_list.h"
@@ -25,15 +27,15 @@ struct Options {
   backend::Options backend;
 };
 
-Status check_tokens(const std::vector<int32_t>& tokens, const model::Config& config) {
+Status check_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t context) {
   const auto most = *std::max_element(tokens.begin(), tokens.end());
-  if (most >= config.vocabulary) {
+  if (most >= vocabulary) {
     return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", most,
-                 config.vocabulary);
+                 vocabulary);
   }
-  if (config.context > 0 && tokens.size() > static_cast<size_t>(config.context)) {
+  if (context > 0 && tokens.size() > static_cast<size_t>(context)) {
     return error(Code::kInvalid, "{} tokens are more than the model's context of {}", tokens.size(),
-                 config.context);
+                 context);
   }
   return {};
 }
@@ -86,20 +88,26 @@ Status run_logits(Options options, const Globals& globals) {
       options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
   KAPITSA_ASSIGN(const auto backend, backend::make(options.backend));
   KAPITSA_ASSIGN(auto checkpoint, weights::Checkpoint::open(files.path));
-  LoadProgress loading(files.name, !globals.quiet);
+  // Before the weights are packed, as far as the files' headers say; what they leave open, after.
+  constexpr auto kOpen = std::numeric_limits<int64_t>::max();
+  const ModelFacts facts = read_facts(checkpoint);
+  KAPITSA_RETURN_IF_ERROR(
+      check_tokens(tokens, facts.vocabulary.value_or(kOpen), facts.context.value_or(0)));
+  LoadProgress loading("loading " + files.name, !globals.quiet);
   KAPITSA_ASSIGN(
       const auto model,
       model::Model::load(std::make_shared<const weights::Checkpoint>(std::move(checkpoint)),
                          *backend, [&](double share) { loading.update(share); }));
   loading.finish();
-  KAPITSA_RETURN_IF_ERROR(check_tokens(tokens, model->config()));
+  KAPITSA_RETURN_IF_ERROR(
+      check_tokens(tokens, model->config().vocabulary, model->config().context));
   const engine::Executor::Options layout{
       .kv = options.kv == "f32" ? backend::KvType::kF32 : backend::KvType::kF16,
       .pages = static_cast<int>((tokens.size() + backend::kPage - 1) / backend::kPage),
       .max_outputs = options.chunk,
       .taps = options.hidden};
   KAPITSA_ASSIGN(const auto executor, engine::Executor::make(*backend, *model, layout));
-  LoadProgress computing(fmt::format("{} tokens,", tokens.size()), !globals.quiet);
+  LoadProgress computing(fmt::format("computing {} tokens", tokens.size()), !globals.quiet);
   KAPITSA_RETURN_IF_ERROR(
       compute(options, *model, *executor, tokens, [&](double share) { computing.update(share); }));
   computing.finish();
@@ -131,7 +139,8 @@ void add_logits(CLI::App& root, Run& run, const Globals& globals) {
                    "The .safetensors file to write: `logits` [T, V], float32")
       ->required();
   command->add_flag("--hidden", options->hidden,
-                    "Also `hidden.i` [T, H]: the residual stream after each layer");
+                    "Also `hidden.i` [T, H]: 0 is the embedding, i the residual stream after layer "
+                    "i, the last one is what the final norm makes of it");
   command->add_option("--kv", options->kv, "How keys and values are kept")
       ->capture_default_str()
       ->check(CLI::IsMember({"f16", "f32"}));

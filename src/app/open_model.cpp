@@ -21,7 +21,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& model,
                                                     const Globals& globals) {
   KAPITSA_ASSIGN(const hub::ModelFiles files,
                  find_model(model, hub::Download::kIfMissing, globals));
-  LoadProgress progress(files.name, !globals.quiet);
+  LoadProgress progress("loading " + files.name, !globals.quiet);
   engine::LoadOptions load;
   load.path = files.path;
   load.id = files.name;

@@ -4,7 +4,8 @@
 
 #include "app/architectures.h"
 #include "app/command.h"
-#include "hub/memory.h"
+#include "base/machine.h"
+#include "hub/human_bytes.h"
 #include "hub/progress.h"
 #include "hub/resolve.h"
 
@@ -26,7 +27,7 @@ void warn(const hub::Target& target) {
   }
   if (target.variant == nullptr) return;
   const auto needed = hub::memory_needed(entry, *target.variant);
-  const uint64_t physical = hub::physical_memory();
+  const uint64_t physical = memory_limit();
   if (hub::fits(needed, physical) == hub::Fit::kNo) {
     fmt::print(stderr, "kapitsa: note: it needs about {} of memory, this machine has {}\n",
                hub::human_bytes(*needed), hub::human_bytes(physical));

@@ -9,7 +9,7 @@
 
 #include "app/command.h"
 #include "hub/hf_cache.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 #include "hub/resolve.h"
 #include "hub/select.h"
 

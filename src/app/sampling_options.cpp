@@ -4,7 +4,8 @@
 
 #include <cmath>
 #include <limits>
-#include <random>
+
+#include "engine/seed.h"
 
 namespace kapitsa::app {
 namespace {
@@ -18,11 +19,6 @@ CLI::Validator between(double low, double high) {
         return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
       },
       fmt::format("{:g} to {:g}", low, high));
-}
-
-uint64_t random_seed() {
-  std::random_device device;
-  return static_cast<uint64_t>(device()) << 16 ^ device();
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ engine::Sampling SamplingOptions::over(engine::Sampling out) const {
   if (repetition_penalty) out.repetition_penalty = *repetition_penalty;
   if (presence_penalty) out.presence_penalty = *presence_penalty;
   if (frequency_penalty) out.frequency_penalty = *frequency_penalty;
-  out.seed = seed ? *seed : random_seed();
+  out.seed = seed ? *seed : engine::random_seed();
   return out;
 }
 

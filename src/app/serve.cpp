@@ -50,9 +50,9 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       root.add_subcommand("serve", "Serve a model to OpenAI and Anthropic clients over HTTP");
+  // Not required(): that would ask for the positional one in the help, where -m works as well.
   command->add_option("-m,--model,model", options->model.model,
-                      "An alias, a GGUF file, a Hugging Face folder or a hub id")
-      ->required();
+                      "An alias, a GGUF file, a Hugging Face folder or a hub id");
   command->add_option("--host", options->serve.net.host, "The address to listen on")
       ->capture_default_str();
   command->add_option("--port", options->serve.net.port, "The port; 0: any free one")
@@ -79,6 +79,9 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
   command->callback([options, load = std::move(load), &run] {
+    if (options->model.model.empty()) {
+      throw CLI::ValidationError("no model was named: kapitsa serve MODEL, or --model MODEL");
+    }
     run = [options, load] { return run_serve(*options, load); };
   });
 }

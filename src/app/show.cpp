@@ -9,8 +9,9 @@
 #include "app/open_model.h"
 #include "app/sampling_options.h"
 #include "app/terminal.h"
+#include "base/machine.h"
 #include "engine/load.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 
 namespace kapitsa::app {
 namespace {
@@ -77,12 +78,15 @@ Result<Shown> look_at(const Options& options, const Globals& globals) {
   shown.container = checkpoint.container == weights::Container::gguf ? "GGUF" : "safetensors";
   shown.facts = read_facts(checkpoint);
   shown.contexts = context_lengths(shown.facts, options.context);
-  shown.physical = hub::physical_memory();
+  shown.physical = memory_limit();
   read_text_facts(checkpoint, shown);
-  const auto catalogue = shown.files.entry ? sampling_from_json(shown.files.entry->sampling) : std::nullopt;
   const auto files = engine::recommended_sampling(checkpoint);
-  shown.sampling = catalogue ? *catalogue : files.value_or(engine::default_sampling());
-  shown.sampling_from = catalogue ? "the catalogue" : files ? "the model's files" : "nothing recommended: Kapitsa's default";
+  const auto catalogue =
+      shown.files.entry ? sampling_from_json(shown.files.entry->sampling) : std::nullopt;
+  shown.sampling = files ? *files : catalogue.value_or(engine::default_sampling());
+  shown.sampling_from = files       ? "the model's files"
+                        : catalogue ? "the catalogue; the model's files say nothing"
+                                    : "Kapitsa's default; nothing is recommended";
   return shown;
 }
 

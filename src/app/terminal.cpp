@@ -1,6 +1,5 @@
 #include "app/terminal.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,11 +23,6 @@ bool has_colours(std::FILE* stream) {
   if (no_colour != nullptr && *no_colour != '\0') return false;
   const char* term = std::getenv("TERM");
   return term != nullptr && std::strcmp(term, "dumb") != 0;
-}
-
-int columns_of(std::FILE* stream) {
-  winsize size{};
-  return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 bool put(std::string_view text) {

@@ -12,8 +12,6 @@ namespace kapitsa::app {
 bool is_terminal(std::FILE* stream);
 // A terminal that colours may be sent to: NO_COLOR is unset and TERM is not "dumb".
 bool has_colours(std::FILE* stream);
-// Columns of the terminal behind `stream`; 80 where it does not say.
-int columns_of(std::FILE* stream);
 
 inline constexpr std::string_view kDim = "\x1b[2m";
 inline constexpr std::string_view kBold = "\x1b[1m";

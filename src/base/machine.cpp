@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>
@@ -28,12 +29,14 @@ std::string cpu_name() {
 }
 
 size_t memory_limit() {
+  // Where the system does not say, nothing is refused for want of memory.
+  constexpr size_t kUnknown = std::numeric_limits<size_t>::max();
 #ifdef __APPLE__
   size_t bytes = 0, size = sizeof bytes;
-  sysctlbyname("hw.memsize", &bytes, &size, nullptr, 0);
-  return bytes;
+  return sysctlbyname("hw.memsize", &bytes, &size, nullptr, 0) == 0 ? bytes : kUnknown;
 #else
-  auto bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : kUnknown;
   for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     size_t limit = 0;
     if (std::ifstream(file) >> limit && limit > 0) bytes = std::min(bytes, limit);

@@ -8,7 +8,7 @@
 
 #include "hub/checksum.h"
 #include "hub/ids.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 #include "hub/partial_file.h"
 #include "hub/url.h"
 

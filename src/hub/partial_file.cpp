@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/file_map.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 
 namespace kapitsa::hub {
 namespace {

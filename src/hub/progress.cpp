@@ -1,22 +1,14 @@
 #include "hub/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "hub/memory.h"
+#include "base/progress_bar.h"
+#include "hub/human_bytes.h"
 
 namespace kapitsa::hub {
-namespace {
-
-int columns_of(std::FILE* out) {
-  winsize size{};
-  return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-}  // namespace
 
 std::string clock_text(double seconds) {
   const auto total = static_cast<uint64_t>(std::clamp(seconds, 0.0, 359999.0));
@@ -75,18 +67,10 @@ void ProgressBar::draw(const PullProgress& progress, Clock::time_point) {
     std::fflush(out_);
     return;
   }
-  const int room = columns_of(out_) - static_cast<int>(left.size() + right.size()) - 6;
-  std::string bar;
-  if (room >= 8) {
-    const int width = std::min(room, 40);
-    const int full = std::clamp(static_cast<int>(share * width), 0, width);
-    bar = fmt::format(" [{}{}] ", std::string(static_cast<size_t>(full), '#'),
-                      std::string(static_cast<size_t>(width - full), '.'));
-  } else {
-    bar = "  ";
-  }
+  const int room = columns_of(out_) - static_cast<int>(left.size() + right.size()) - 4;
+  const std::string bar = progress_bar(share, room);
   // Back to the line's start, then erase what the last, longer text left.
-  fmt::print(out_, "\r{}{}{}\x1b[K", left, bar, right);
+  fmt::print(out_, "\r{} {} {}\x1b[K", left, bar, right);
   std::fflush(out_);
   drawn_ = true;
 }

@@ -7,7 +7,7 @@
 #include "hub/hf_cache.h"
 #include "hub/hub_api.h"
 #include "hub/ids.h"
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 #include "hub/select.h"
 
 namespace kapitsa::hub {

@@ -33,6 +33,7 @@ struct Server::Impl {
   void stop();
   void drain();
   void close_all();
+  void run_io();
   template <class F>
   void for_each_session(F&& f);
 
@@ -163,6 +164,20 @@ void Server::Impl::close_all() {
   signals.cancel();
 }
 
+// A session keeps its own faults to itself; what else throws (no memory for a new connection) must not
+// end the process either.
+void Server::Impl::run_io() {
+  for (;;) {
+    try {
+      io.run();
+      return;
+    } catch (const std::exception& e) {
+      spdlog::error("a fault inside the server: {}", e.what());
+      accept();
+    }
+  }
+}
+
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Server::~Server() {
@@ -188,11 +203,11 @@ void Server::run() {
     impl_->wait_for_signal();
   }
   impl_->accept();
-  impl_->io.run();
+  impl_->run_io();
   // A handler may still be at work for a client that is gone; its reply is thrown away.
   impl_->workers.join();
   impl_->io.restart();
-  impl_->io.run();
+  impl_->run_io();
 }
 
 void Server::stop() {

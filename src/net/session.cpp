@@ -15,6 +15,7 @@ using boost::system::error_code;
 constexpr size_t kPipelined = size_t{1} << 20;
 // What a refused client may still send before its connection is cut.
 constexpr size_t kLingerBytes = size_t{256} << 20;
+constexpr const char* kInternalError = "an internal error; the server's log says more";
 
 }  // namespace
 
@@ -31,11 +32,26 @@ Session::Session(boost::asio::ip::tcp::socket socket, const ServerOptions& optio
       write_deadline_(socket_.get_executor()),
       heartbeat_(socket_.get_executor()) {}
 
+template <class F>
+void Session::guarded(F&& work) {
+  try {
+    work();
+  } catch (const std::exception& e) {
+    spdlog::error("a connection is closed by a fault inside the server: {}", e.what());
+    close();
+  } catch (...) {
+    spdlog::error("a connection is closed by a fault inside the server");
+    close();
+  }
+}
+
 void Session::start() {
-  error_code ignored;
-  socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-  arm_read_deadline();
-  read();
+  guarded([this] {
+    error_code ignored;
+    socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+    arm_read_deadline();
+    read();
+  });
 }
 
 void Session::close() {
@@ -58,8 +74,10 @@ void Session::drain() {
 
 void Session::shut_down() {
   if (phase_ == Phase::kAnswering && pending_) {
-    pending_->shut_down();
-    poll();
+    guarded([this] {
+      pending_->shut_down();
+      poll();
+    });
   } else if (phase_ != Phase::kAnswering || !writing_) {
     close();
   }
@@ -76,8 +94,10 @@ void Session::read() {
                             self->read_pending_ = false;
                             if (self->phase_ == Phase::kClosed) return;
                             if (ec) return self->close();
-                            self->on_bytes({self->chunk_.data(), n});
-                            self->read();
+                            self->guarded([&] {
+                              self->on_bytes({self->chunk_.data(), n});
+                              self->read();
+                            });
                           });
 }
 
@@ -140,7 +160,9 @@ void Session::arm_read_deadline() {
   }
   read_deadline_.expires_at(deadline);
   read_deadline_.async_wait([weak = weak_from_this()](error_code ec) {
-    if (const auto self = weak.lock(); self && !ec) self->on_read_deadline();
+    if (const auto self = weak.lock(); self && !ec) {
+      self->guarded([&] { self->on_read_deadline(); });
+    }
   });
 }
 
@@ -156,16 +178,22 @@ void Session::dispatch(Request request) {
   head_ = request.head;
   auto work = [self = shared_from_this(), request = std::move(request)]() mutable {
     // Boxed: a queued function must be copyable.
-    auto reply = std::make_shared<Reply>();
+    auto reply = std::make_shared<std::optional<Reply>>();
     try {
       *reply = self->handlers_.handle(std::move(request));
     } catch (const std::exception& e) {
       spdlog::error("a request failed inside the server: {}", e.what());
-      *reply = self->handlers_.failure(500, "an internal error; the server's log says more", {});
+    } catch (...) {
+      spdlog::error("a request failed inside the server");
     }
     auto executor = self->socket_.get_executor();
     boost::asio::post(executor, [self = std::move(self), reply] {
-      if (self->phase_ != Phase::kClosed) self->on_reply(std::move(*reply));
+      if (self->phase_ == Phase::kClosed) return;
+      self->guarded([&] {
+        // Here, where the request's head is: an error has its protocol's shape.
+        if (!*reply) *reply = self->handlers_.failure(500, kInternalError, self->head_);
+        self->on_reply(std::move(**reply));
+      });
     });
   };
   boost::asio::post(workers_, std::move(work));
@@ -174,14 +202,13 @@ void Session::dispatch(Request request) {
 void Session::on_reply(Reply reply) {
   if (const auto* response = std::get_if<Response>(&reply)) return respond(*response, true);
   pending_ = std::move(std::get<std::unique_ptr<Pending>>(reply));
-  head_sent_ = false;
   // The wake flag keeps a burst of tokens from queueing a call each.
   pending_->start([weak = weak_from_this(), executor = socket_.get_executor(),
                    queued = wake_queued_] {
     if (queued->exchange(true)) return;
     boost::asio::post(executor, [weak, queued] {
       queued->store(false);
-      if (const auto self = weak.lock()) self->on_wake();
+      if (const auto self = weak.lock()) self->guarded([&] { self->on_wake(); });
     });
   });
   poll();
@@ -203,7 +230,6 @@ void Session::poll() {
   if (piece.head) {
     framing_ = head_.http_1_0 ? Framing::kClose : Framing::kChunked;
     keep_alive_ = head_.keep_alive && !head_.http_1_0 && !draining_;
-    head_sent_ = true;
     out = write_head(*piece.head, framing_, 0, keep_alive_) + write_part(piece.head->body, framing_);
   }
   out += write_part(piece.bytes, framing_);
@@ -276,7 +302,7 @@ void Session::flush() {
                              self->writing_ = false;
                              if (self->phase_ == Phase::kClosed) return;
                              if (ec) return self->close();
-                             self->on_written();
+                             self->guarded([&] { self->on_written(); });
                            });
 }
 
@@ -294,11 +320,13 @@ void Session::arm_heartbeat() {
   heartbeat_.async_wait([weak = weak_from_this()](error_code ec) {
     const auto self = weak.lock();
     if (ec || !self || !self->pending_) return;
-    const auto due = self->last_sent_ + self->options_.heartbeat;
-    if (!self->writing_ && Clock::now() >= due) {
-      self->send(write_part(self->pending_->heartbeat(), self->framing_));
-    }
-    self->arm_heartbeat();
+    self->guarded([&] {
+      const auto due = self->last_sent_ + self->options_.heartbeat;
+      if (!self->writing_ && Clock::now() >= due) {
+        self->send(write_part(self->pending_->heartbeat(), self->framing_));
+      }
+      self->arm_heartbeat();
+    });
   });
 }
 

@@ -32,6 +32,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void close();
 
  private:
+  // Runs `work`; what it throws (a handler's fault, memory that ran out) ends this connection only.
+  template <class F>
+  void guarded(F&& work);
+
   enum class Phase { kReading, kAnswering, kLingering, kClosed };
   using Clock = std::chrono::steady_clock;
 
@@ -48,7 +52,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void on_reply(Reply reply);
   void on_wake();
   void poll();
-  void send_head(const Response& response, Framing framing, size_t length);
   void respond(const Response& response, bool may_keep_alive);
   void fail(int status, const std::string& message);
   void finish();
@@ -77,7 +80,6 @@ class Session : public std::enable_shared_from_this<Session> {
   RequestHead head_;  // of the request that is being answered
   std::unique_ptr<Pending> pending_;
   std::shared_ptr<std::atomic<bool>> wake_queued_ = std::make_shared<std::atomic<bool>>(false);
-  bool head_sent_ = false;
   bool ended_ = false;  // the whole response has been handed to send()
   bool keep_alive_ = true;
   bool linger_after_ = false;

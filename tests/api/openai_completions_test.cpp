@@ -41,7 +41,8 @@ TEST_F(OpenAiCompletions, RefusesWhatItCannotDo) {
       {R"({"prompt": "a", "suffix": "b"})", "suffix"},
       {R"({"prompt": "a", "echo": true, "logprobs": 1})", "echo"},
       {R"({"prompt": "a", "best_of": 3})", "best_of"},
-      {R"({"prompt": ["a", "b"], "n": 100})", "n"},
+      {R"({"prompt": ["a", "b"], "n": 17})", "n"},
+      {R"({"prompt": ["a", "b", "c", "d", "e"], "n": 16})", "n"},
   };
   for (const auto& one : cases) {
     EXPECT_EQ(error_of(openai_completions, one.body).param, one.param) << one.body;

@@ -8,7 +8,7 @@ import numpy
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from kapitsa import GOLDEN, STORIES, CliTest
+from kapitsa import GOLDEN, ROOT, STORIES, CliTest
 
 
 class Logits(CliTest):
@@ -101,6 +101,8 @@ class Show(CliTest):
         self.assertEqual(sum(c["bytes"] for c in facts["tensors"]), facts["memory"][0]["weights"])
         self.assertEqual(facts["memory"][0]["kv"], 2048 * 30 * 3 * 64 * 2 * 2)
         self.assertTrue(facts["template"]["present"])
+        # This file recommends nothing, and a path has no row in the catalogue.
+        self.assertIn("default", facts["sampling_from"])
         text = self.kapitsa("show", self.model()).stdout
         for word in ("llama", "8192 tokens", "Q4_1", "memory at", "tokenizer", "template", "sampling"):
             self.assertIn(word, text)
@@ -131,6 +133,34 @@ class Show(CliTest):
         ran = json.loads(self.kapitsa("run", folder, "--raw", "--json", "-n", 1, "--top-k", 3, "x").stdout)
         self.assertEqual(ran["sampling"], {**want, "top_k": 3})
 
+    def test_the_catalogue_speaks_where_the_files_do_not(self):
+        repo = self.folder / ".cache/huggingface/hub/models--tiny--stories"
+        snapshot = repo / "snapshots" / ("0" * 40)
+        snapshot.mkdir(parents=True)
+        (repo / "refs").mkdir()
+        (repo / "refs/main").write_text("0" * 40)
+        for file in STORIES.iterdir():
+            (snapshot / file.name).write_bytes(file.read_bytes())
+        catalogue = self.folder / ".config/kapitsa/models.json"
+        catalogue.parent.mkdir(parents=True)
+        variant = {"name": "f32", "repo": "tiny/stories", "revision": "main", "format": "safetensors", "part": "",
+                   "files": None, "size": 1000000, "bits": 32, "min_memory": None}
+        entry = {"aliases": ["stories"], "title": "Stories", "architecture": "llama", "parameters": 260000,
+                 "context": 512, "licence": "mit", "sampling": {"temperature": 0.3}, "verified": False, "note": None,
+                 "variants": [variant]}
+        version = json.loads((ROOT / "src/hub/models.json").read_text())["version"]
+        catalogue.write_text(json.dumps({"version": version, "models": [entry]}))
+
+        def check(temperature, source):
+            facts = json.loads(self.kapitsa("show", "stories", "--json").stdout)
+            self.assertEqual(facts["sampling"], {"temperature": temperature})
+            self.assertTrue(facts["sampling_from"].startswith(source), facts["sampling_from"])
+            ran = json.loads(self.kapitsa("run", "stories", "--raw", "--json", "-n", 1, "x").stdout)
+            self.assertEqual(ran["sampling"], {"temperature": temperature})
+        check(0.3, "the catalogue")
+        (snapshot / "generation_config.json").write_text('{"temperature": 0.6}')
+        check(0.6, "the model's files")
+
 
 class Program(CliTest):
     def test_version_and_help(self):
@@ -140,6 +170,9 @@ class Program(CliTest):
         for command in ("run", "serve", "pull", "list", "show", "rm", "tokenize", "logits", "completion"):
             self.assertIn(command, text)
             self.assertIn("Usage", self.kapitsa(command, "--help").stdout)
+        # -m names the model as well, so the positional one is not asked for.
+        self.assertNotIn("REQUIRED", self.kapitsa("serve", "--help").stdout)
+        self.assertIn("no model was named", self.fails("serve", code=2))
 
     def test_no_command(self):
         self.assertIn("no command was given", self.fails("-v", code=2))

@@ -46,11 +46,11 @@ class Server:
         for line in self.process.stdout:
             self._lines.put((line.strip(), time.monotonic()))
 
-    def wait_for(self, start, timeout=20):
+    def wait_for(self, start, timeout=60):
         """The next line that begins with `start`."""
         return self.wait_for_timed(start, timeout)[0]
 
-    def wait_for_timed(self, start, timeout=20):
+    def wait_for_timed(self, start, timeout=60):
         end = time.monotonic() + timeout
         while True:
             line = self._lines.get(timeout=max(0.01, end - time.monotonic()))
@@ -59,7 +59,7 @@ class Server:
 
     def connect(self):
         sock = socket.create_connection(("127.0.0.1", self.port))
-        sock.settimeout(20)
+        sock.settimeout(60)
         return sock
 
     def terminate(self):
@@ -68,8 +68,8 @@ class Server:
     def close(self):
         if self.process.poll() is None:
             self.process.stdin.close()
-        code = self.process.wait(20)
-        self._reader.join(20)
+        code = self.process.wait(60)
+        self._reader.join(60)
         self.process.stdin.close()
         self.process.stdout.close()
         self._file.close()

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "hub/memory.h"
+#include "hub/human_bytes.h"
 #include "hub/progress.h"
 #include "hub/url.h"
 #include "tests/hub/fake_hub.h"
@@ -73,7 +73,6 @@ TEST(HumanTest, BytesAndTimes) {
   EXPECT_EQ(human_bytes(25'050'000'000), "25.1 GB");
   EXPECT_EQ(clock_text(4), "0:04");
   EXPECT_EQ(clock_text(3723), "1:02:03");
-  EXPECT_GT(physical_memory(), 100'000'000u);
 }
 
 TEST(ProgressTest, PlainLinesWhereThereIsNoTerminal) {

@@ -1,6 +1,7 @@
 // The server with handlers of its own: what it promises whoever makes a response.
 #include "net/server.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -27,6 +28,7 @@ struct Shared {
   bool end = false;
   bool destroyed = false;
   int shut_downs = 0;
+  bool throws = false;
 
   void put(const std::string& text, bool last) {
     std::function<void()> call;
@@ -60,6 +62,7 @@ class TestPending : public Pending {
   }
   Piece poll() override {
     std::lock_guard lock(shared_->mutex);
+    if (shared_->throws) throw std::runtime_error("thrown by the test");
     Piece piece;
     if (!begun_) piece.head = Response{200, "text/plain", {}, ""};
     begun_ = true;
@@ -86,14 +89,17 @@ class ServerTest : public ::testing::Test {
     options.port = 0;
     options.handle_signals = false;
     Handlers handlers;
-    handlers.gate = [](const RequestHead&) { return std::nullopt; };
+    handlers.gate = [](const RequestHead& head) -> std::optional<Response> {
+      if (head.path == "/gate-throws") throw std::runtime_error("thrown by the test");
+      return std::nullopt;
+    };
     handlers.handle = [this](const Request& request) -> Reply {
       if (request.head.path == "/throw") throw std::runtime_error("thrown by the test");
       if (request.head.path == "/echo") return Response{200, "text/plain", {}, request.body};
       return std::make_unique<TestPending>(shared_);
     };
-    handlers.failure = [](int status, const std::string& message, const RequestHead&) {
-      return Response{status, "text/plain", {}, message};
+    handlers.failure = [](int status, const std::string& message, const RequestHead& head) {
+      return Response{status, "text/plain", {}, message + " of " + head.path};
     };
     auto server = Server::bind(options, handlers);
     ASSERT_TRUE(server.ok()) << server.message();
@@ -191,9 +197,23 @@ TEST_F(ServerTest, AHandlerThatThrowsIsA500) {
   serve();
   auto socket = connect();
   send(socket, "GET /throw HTTP/1.1\r\n\r\n");
-  const std::string answer = read_until(socket, "log says more");
+  const std::string answer = read_until(socket, "log says more of /throw");
   EXPECT_NE(answer.find("HTTP/1.1 500"), std::string::npos);
+  EXPECT_NE(answer.find("log says more of /throw"), std::string::npos) << answer;
   EXPECT_EQ(answer.find("thrown by the test"), std::string::npos);
+}
+
+TEST_F(ServerTest, AFaultOnTheIoThreadEndsItsConnectionOnly) {
+  serve();
+  shared_->throws = true;
+  for (const char* path : {"/gate-throws", "/stream"}) {
+    auto socket = connect();
+    send(socket, fmt::format("GET {} HTTP/1.1\r\n\r\n", path));
+    EXPECT_EQ(read_until(socket, "never"), "") << path;
+  }
+  auto socket = connect();
+  send(socket, "POST /echo HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi");
+  EXPECT_NE(read_until(socket, "hi").find("200 OK"), std::string::npos);
 }
 
 TEST_F(ServerTest, DrainingAsksRunningResponsesToEnd) {

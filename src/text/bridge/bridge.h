@@ -36,7 +36,7 @@ int kapitsa_template_render(const kapitsa_template* compiled, const char* contex
                             kapitsa_text* result);
 
 /* The same rendering as a JSON array of alternating pieces [trusted, untrusted, trusted, ...] (any may
- * be ""): untrusted is what came from the strings in `messages` and `tools`. */
+ * be ""): untrusted is what came from the strings of the context, except bos_token and eos_token. */
 int kapitsa_template_render_spans(const kapitsa_template* compiled, const char* context, size_t size,
                                   kapitsa_text* result);
 

@@ -32,9 +32,9 @@ class ChatTemplate {
   // The plain rendering. Error: a template's own raise_exception text, or the line and the cause.
   virtual Result<std::string> render(const TemplateInput& input) const = 0;
 
-  // The same text as spans, character by character: what came from the strings of `messages` and
-  // `tools` is untrusted (their keys too, unless the template spells them; a role that is a plain word is
-  // trusted), all else is trusted. The concatenation equals render(). Where a template treats strings
+  // The same text as spans, character by character: what came from the strings of `messages`,
+  // `tools` and the variables except bos_token and eos_token is untrusted (their keys too, unless the
+  // template spells them; a role that is a plain word is trusted), all else is trusted. The concatenation equals render(). Where a template treats strings
   // in a way that cannot be followed, the whole text is one untrusted span.
   virtual Result<std::vector<Span>> render_spans(const TemplateInput& input) const = 0;
 

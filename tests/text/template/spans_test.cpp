@@ -161,6 +161,16 @@ TEST(Spans, ToolDefinitionsAreUntrustedWithTheirKeys) {
             "T:<tools>|u:f</tools>|T: [{\"name\": \"|u:f</tools>|T:\", \"|u:</tools>|T:\": 1}]</tools>|");
 }
 
+TEST(Spans, VariablesOfAClientAreUntrustedAndTheModelsTokensAreNot) {
+  TemplateInput input = chat("x");
+  input.variables = {{"bos_token", "<s>"}, {"eos_token", "</s>"}, {"persona", "a</s><s>b"},
+                     {"documents", {{{"text", "<s>"}}}}, {"effort", "high"}};
+  EXPECT_EQ(spans_of("{{ bos_token }}{{ persona }}{% for d in documents %}[{{ d.text }}]{% endfor %}"
+                     "{{ 'deep' if effort == 'high' }}{{ eos_token }}",
+                     input),
+            "T:<s>|u:a</s><s>b|T:[|u:<s>|T:]deep</s>|");
+}
+
 TEST(Spans, WhatCannotBeToldApartIsUntrusted) {
   // The template picks its own text by what the user typed, through a lookup that twins disturb.
   const auto input = chat("a<b");

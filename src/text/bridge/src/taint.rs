@@ -20,6 +20,9 @@ const FIRST_TWIN: u32 = 0xF_0000;
 /// the final comparison fails and nothing slips through as trusted.
 const NO_TWIN: char = '\u{10FFFF}';
 
+/// The variables that come from the model's files; all others come, at least in part, from a client.
+const TRUSTED: [&str; 2] = ["bos_token", "eos_token"];
+
 /// The characters that have twins, in order: comparing twins compares what they stand for.
 struct Twins(Vec<char>);
 
@@ -102,7 +105,7 @@ fn word(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
-/// The strings of `messages` and `tools` in one pass: `edit` may replace each. Roles that are plain words
+/// The strings of a variable in one pass: `edit` may replace each. Roles that are plain words
 /// stay as they are (templates put them into special tokens), and so do the keys in `names`, which the
 /// template itself spells.
 fn each_string(value: &mut Json, names: &HashSet<String>, edit: &mut dyn FnMut(&mut String)) {
@@ -140,7 +143,7 @@ pub fn taint(
     let mut alphabet: BTreeSet<char> = ('\u{0}'..='\u{7f}').collect();
     let mut clash = source.chars().any(|c| c as u32 >= FIRST_TWIN);
     for (key, value) in context.iter_mut() {
-        if key == "messages" || key == "tools" {
+        if !TRUSTED.contains(&key.as_str()) {
             each_string(value, names, &mut |s| {
                 for c in s.chars() {
                     alphabet.insert(c);
@@ -157,7 +160,7 @@ pub fn taint(
     }
     let twins = Rc::new(Twins(alphabet.into_iter().collect()));
     for (key, value) in context.iter_mut() {
-        if key == "messages" || key == "tools" {
+        if !TRUSTED.contains(&key.as_str()) {
             each_string(value, names, &mut |s| {
                 if chosen(s) {
                     *s = s.chars().map(|c| twins.twin(c)).collect();
