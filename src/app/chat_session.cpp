@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "app/terminal.h"
+#include "base/say.h"
 
 namespace kapitsa::app {
 namespace {
@@ -134,7 +135,7 @@ Status ChatSession::ask_model(const std::string& message) {
   ++sampling_.seed;
   if (statistics_) {
     const bool dim = has_colours(stderr);
-    fmt::print(stderr, "{}{}{}\n", dim ? kDim : "", statistics(*answer), dim ? kPlain : "");
+    say("{}{}{}\n", dim ? kDim : "", statistics(*answer), dim ? kPlain : "");
   }
   return {};
 }

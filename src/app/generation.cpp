@@ -58,7 +58,15 @@ void Generation::take(size_t index, net::Piece& piece) {
   while (streams_[index]) {
     const std::optional<engine::Event> event = streams_[index]->try_next();
     if (!event) return;
-    if (!event->status.ok()) return fail_with(api::from_status(event->status), piece);
+    if (!event->status.ok()) {
+      // What came before the failure may wait in the same event.
+      if (!event->text.empty() || !event->tokens.empty()) {
+        engine::Event before = *event;
+        before.status = {};
+        append(answer_->on_event(index, before), piece.bytes);
+      }
+      return fail_with(api::from_status(event->status), piece);
+    }
     if (event->finish == engine::FinishReason::cancelled) {
       return fail_with(
           api::from_status(Status(Code::kCancelled, "the server ended this request: it is shutting "

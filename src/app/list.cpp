@@ -7,6 +7,7 @@
 #include "app/architectures.h"
 #include "app/command.h"
 #include "base/machine.h"
+#include "base/say.h"
 #include "hub/hf_cache.h"
 #include "hub/human_bytes.h"
 #include "hub/resolve.h"
@@ -118,7 +119,7 @@ int list_models(const Options& options) {
   const hub::Environment env = hub::read_environment();
   const auto catalogue = hub::Catalogue::load(env.user_catalogue);
   if (!catalogue.ok()) {
-    fmt::print(stderr, "kapitsa: {}\n", catalogue.message());
+    say("kapitsa: {}\n", catalogue.message());
     return 1;
   }
   const uint64_t physical = memory_limit();

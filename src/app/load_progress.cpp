@@ -4,6 +4,7 @@
 
 #include "app/terminal.h"
 #include "base/progress_bar.h"
+#include "base/say.h"
 
 namespace kapitsa::app {
 
@@ -18,14 +19,14 @@ void LoadProgress::update(double share) {
   next_ = now + std::chrono::milliseconds(100);
   const std::string left = fmt::format("{} {:3}%", title_, static_cast<int>(share * 100));
   const int room = columns_of(stderr) - static_cast<int>(left.size()) - 3;
-  fmt::print(stderr, "\r{} {}\x1b[K", left, progress_bar(share, room));
+  say("\r{} {}\x1b[K", left, progress_bar(share, room));
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void LoadProgress::finish() {
   if (drawn_) {
-    fmt::print(stderr, "\r\x1b[K");
+    say("\r\x1b[K");
     std::fflush(stderr);
   }
   drawn_ = false;

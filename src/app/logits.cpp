@@ -82,7 +82,7 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
 }
 
 Status run_logits(Options options, const Globals& globals) {
-  KAPITSA_ASSIGN(const auto tokens, read_tokens(options.tokens));
+  KAPITSA_ASSIGN(const auto tokens, read_tokens(options.tokens, globals));
   KAPITSA_ASSIGN(const auto files, find_model(options.model, hub::Download::kIfMissing, globals));
   options.backend.compute =
       options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;

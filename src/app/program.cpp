@@ -1,6 +1,8 @@
 #include "app/program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/log.h"
+#include "base/say.h"
 
 namespace kapitsa::app {
 namespace {
@@ -56,7 +59,7 @@ class Help : public CLI::Formatter {
 };
 
 int wrong_use(const std::string& message, const std::string& help) {
-  fmt::print(stderr, "kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
+  say("kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
              help.empty() ? "" : " " + help);
   return 2;
 }
@@ -147,7 +150,7 @@ struct Program {
         return 0;
       }
       if (argc == 1) {
-        fmt::print(stderr, "{}", app.help());
+        say("{}", app.help());
         return 2;
       }
     } else if (std::find(names.begin(), names.end(), *first) == names.end()) {
@@ -187,7 +190,17 @@ std::string nearest(std::string_view text, const std::vector<std::string>& words
   return begins == words.end() ? "" : *begins;
 }
 
+// A closed standard stream would hand its number to the next file or socket that is opened, and our words to that.
+static void fill_standard_streams() {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
 int run_program(int argc, char** argv) {
+  fill_standard_streams();
   install_signals();
   int code = 1;
   try {

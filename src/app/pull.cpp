@@ -5,6 +5,7 @@
 #include "app/architectures.h"
 #include "app/command.h"
 #include "base/machine.h"
+#include "base/say.h"
 #include "hub/human_bytes.h"
 #include "hub/progress.h"
 #include "hub/resolve.h"
@@ -13,7 +14,7 @@ namespace kapitsa::app {
 namespace {
 
 int fail(const Status& status) {
-  fmt::print(stderr, "kapitsa: {}\n", status.message());
+  say("kapitsa: {}\n", status.message());
   return 1;
 }
 
@@ -22,14 +23,14 @@ void warn(const hub::Target& target) {
   if (target.entry == nullptr) return;
   const hub::Entry& entry = *target.entry;
   if (!runs_here(entry.architecture)) {
-    fmt::print(stderr, "kapitsa: note: this build cannot run {} yet (architecture {})\n",
+    say("kapitsa: note: this build cannot run {} yet (architecture {})\n",
                entry.title, entry.architecture);
   }
   if (target.variant == nullptr) return;
   const auto needed = hub::memory_needed(entry, *target.variant);
   const uint64_t physical = memory_limit();
   if (hub::fits(needed, physical) == hub::Fit::kNo) {
-    fmt::print(stderr, "kapitsa: note: it needs about {} of memory, this machine has {}\n",
+    say("kapitsa: note: it needs about {} of memory, this machine has {}\n",
                hub::human_bytes(*needed), hub::human_bytes(physical));
   }
 }
@@ -46,7 +47,7 @@ int pull_model(const std::string& model) {
       hub::pull(target->request, env, {}, [&](const hub::PullProgress& now) { bar.show(now); });
   bar.finish();
   if (!pulled.ok()) return fail(pulled.status());
-  fmt::print(stderr, "{}: {} in {} file{} {}\n", model, hub::human_bytes(pulled->bytes),
+  say("{}: {} in {} file{} {}\n", model, hub::human_bytes(pulled->bytes),
              pulled->files.size(), pulled->files.size() == 1 ? "" : "s",
              pulled->downloaded == 0 ? "was already here" : "downloaded and verified");
   // The path alone goes to stdout, for scripts.

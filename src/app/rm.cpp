@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/command.h"
+#include "base/say.h"
 #include "hub/hf_cache.h"
 #include "hub/human_bytes.h"
 #include "hub/resolve.h"
@@ -17,7 +18,7 @@ namespace kapitsa::app {
 namespace {
 
 int fail(const Status& status) {
-  fmt::print(stderr, "kapitsa: {}\n", status.message());
+  say("kapitsa: {}\n", status.message());
   return 1;
 }
 
@@ -82,7 +83,7 @@ int remove_model(const std::string& model, bool yes) {
         error(Code::kNotFound, "{}: not downloaded; nothing to remove in {}", model, env.cache));
   }
   for (const Part& part : parts) {
-    fmt::print(stderr, "{}: {}\n", part.repo,
+    say("{}: {}\n", part.repo,
                part.files.empty() ? "everything" : fmt::format("{}", fmt::join(part.files, ", ")));
   }
   if (!yes) {
@@ -90,11 +91,11 @@ int remove_model(const std::string& model, bool yes) {
       return fail(error(Code::kInvalid,
                         "nobody is here to ask; say --yes to remove {} without a question", model));
     }
-    fmt::print(stderr, "Remove from {}? [y/N] ", env.cache);
+    say("Remove from {}? [y/N] ", env.cache);
     std::string answer;
     std::getline(std::cin, answer);
     if (answer != "y" && answer != "Y" && answer != "yes") {
-      fmt::print(stderr, "Nothing removed.\n");
+      say("Nothing removed.\n");
       return 1;
     }
   }

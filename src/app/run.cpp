@@ -1,10 +1,6 @@
 // `kapitsa run`: one question, or a chat.
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "app/chat.h"
@@ -12,36 +8,13 @@
 #include "app/conversation.h"
 #include "app/open_model.h"
 #include "app/run_options.h"
+#include "app/standard_input.h"
 #include "app/terminal.h"
 #include "app/turn.h"
+#include "base/say.h"
 
 namespace kapitsa::app {
 namespace {
-
-constexpr size_t kLargestInput = size_t{64} << 20;
-
-// All of stdin. Waiting for it is said after a second: the other end of a pipe may have nothing to
-// send.
-Result<std::string> read_stdin(const Globals& globals) {
-  pollfd waiting{STDIN_FILENO, POLLIN, 0};
-  if (poll(&waiting, 1, 1000) == 0 && !globals.quiet) {
-    fmt::print(stderr, "kapitsa: waiting for the rest of the prompt on standard input\n");
-  }
-  std::string text;
-  std::vector<char> part(1 << 16);
-  for (;;) {
-    const ssize_t n = read(STDIN_FILENO, part.data(), part.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      return error(Code::kUnavailable, "standard input cannot be read: {}", std::strerror(errno));
-    if (n == 0) return text;
-    text.append(part.data(), static_cast<size_t>(n));
-    if (text.size() > kLargestInput) {
-      return error(Code::kInvalid, "standard input has more than {} MB, which is no prompt",
-                   kLargestInput >> 20);
-    }
-  }
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -81,7 +54,7 @@ int run_once(const RunOptions& options, std::string prompt, const Globals& globa
   const bool terminal = is_terminal(stdout);
   AnswerPrinter printer(terminal, has_colours(stdout), terminal);
   Interrupt interrupt;
-  if (globals.verbosity > 0) fmt::print(stderr, "seed {}; {}\n", sampling.seed, to_text(sampling));
+  if (globals.verbosity > 0) say("seed {}; {}\n", sampling.seed, to_text(sampling));
   if (options.json) printer.mute();
   auto answer =
       ask(**engine, std::move(request), {!options.raw, made->opens_reasoning}, printer, interrupt);
@@ -89,7 +62,7 @@ int run_once(const RunOptions& options, std::string prompt, const Globals& globa
   if (options.json) print_json(*answer, **engine, sampling);
   if (options.statistics && !globals.quiet) {
     const bool dim = has_colours(stderr);
-    fmt::print(stderr, "{}{}{}\n", dim ? kDim : "", statistics(*answer), dim ? kPlain : "");
+    say("{}{}{}\n", dim ? kDim : "", statistics(*answer), dim ? kPlain : "");
   }
   return answer->interrupted ? 130 : 0;
 }
@@ -99,18 +72,18 @@ int run_model(const RunOptions& options, const Globals& globals) {
   if (is_terminal(stdin)) {
     if (options.has_prompt) return run_once(options, std::move(prompt), globals);
     if (options.json) {
-      fmt::print(stderr,
+      say(
                  "kapitsa: --json needs a prompt, on the command line or on standard input\n");
       return 2;
     }
     if (!is_terminal(stdout)) {
-      fmt::print(stderr,
+      say(
                  "kapitsa: a chat needs a terminal to write to as well: give a prompt instead\n");
       return 2;
     }
     return chat(options, globals);
   }
-  auto piped = read_stdin(globals);
+  auto piped = read_standard_input(globals);
   if (!piped.ok()) return fail(piped.status());
   if (!options.has_prompt && piped->empty()) {
     fmt::print(

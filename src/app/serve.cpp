@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/server.h"
+#include "base/say.h"
 #include "net/server.h"
 
 namespace kapitsa::app {
@@ -15,7 +16,7 @@ struct Options {
 };
 
 int fail(const Status& status, int code) {
-  fmt::print(stderr, "kapitsa: {}\n", status.message());
+  say("kapitsa: {}\n", status.message());
   return code;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/say.h"
+
 namespace kapitsa::app {
 namespace {
 
@@ -27,11 +29,22 @@ bool has_colours(std::FILE* stream) {
 
 bool put(std::string_view text) {
   if (output_error != 0) return false;
+  // Ctrl-C interrupts a write, too; that is no fault of the output's.
+  const auto failed = [] {
+    if (errno == EINTR) std::clearerr(stdout);
+    else output_error = errno != 0 ? errno : EIO;
+    errno = 0;
+    return output_error != 0;
+  };
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    output_error = errno != 0 ? errno : EIO;
+  while (!text.empty()) {
+    text.remove_prefix(std::fwrite(text.data(), 1, text.size(), stdout));
+    if (!text.empty() && failed()) return false;
   }
-  return output_error == 0;
+  while (std::fflush(stdout) != 0) {
+    if (failed()) return false;
+  }
+  return true;
 }
 
 Status output_status() {
@@ -47,7 +60,12 @@ Status output_status() {
 
 int fail(const Status& status) {
   if (status.code() == Code::kCancelled) return 0;
-  fmt::print(stderr, "kapitsa: {}\n", status.message());
+  // Messages quote names from files and requests: nothing in them may steer the terminal.
+  std::string text = status.message();
+  for (char& c : text) {
+    if ((c >= 0 && c < ' ') || c == 0x7f) c = c == '\n' || c == '\t' ? ' ' : '?';
+  }
+  say("kapitsa: {}\n", text);
   return 1;
 }
 

@@ -3,9 +3,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 
+#include "app/standard_input.h"
 #include "base/file_map.h"
 #include "weights/printable.h"
 #include "weights/safetensors.h"
@@ -48,9 +47,9 @@ Result<std::vector<int32_t>> parse_tokens(std::string_view text, std::string_vie
   return tokens;
 }
 
-Result<std::vector<int32_t>> read_tokens(const std::string& source) {
+Result<std::vector<int32_t>> read_tokens(const std::string& source, const Globals& globals) {
   if (source == "-") {
-    const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+    KAPITSA_ASSIGN(const std::string text, read_standard_input(globals));
     return parse_tokens(text, "standard input");
   }
   std::error_code code;

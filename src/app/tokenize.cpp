@@ -1,14 +1,14 @@
 // `kapitsa tokenize`: text -> token ids and pieces.
 #include <fmt/format.h>
 
-#include <iostream>
-#include <iterator>
 #include <memory>
 
 #include "app/command.h"
 #include "app/open_model.h"
+#include "app/standard_input.h"
 #include "app/terminal.h"
 #include "base/json.h"
+#include "base/say.h"
 #include "engine/load.h"
 #include "text/prompt.h"
 #include "text/unicode/utf8.h"
@@ -68,13 +68,15 @@ void print(const Options& options, const text::Tokenizer& tokenizer,
                            tokenizer.is_special(id) ? "  special" : "");
     }
     put(table);
-    fmt::print(stderr, "{} token{}\n", ids.size(), ids.size() == 1 ? "" : "s");
+    say("{} token{}\n", ids.size(), ids.size() == 1 ? "" : "s");
   }
 }
 
 Status run_tokenize(const Options& options, const Globals& globals) {
-  const std::string text =
-      options.has_text ? options.text : std::string{std::istreambuf_iterator<char>(std::cin), {}};
+  std::string text = options.text;
+  if (!options.has_text) {
+    KAPITSA_ASSIGN(text, read_standard_input(globals));
+  }
   KAPITSA_ASSIGN(const auto files, find_model(options.model, hub::Download::kNever, globals));
   KAPITSA_ASSIGN(const auto checkpoint, weights::Checkpoint::open(files.path));
   KAPITSA_ASSIGN(const auto tokenizer, engine::load_tokenizer(checkpoint));

@@ -29,7 +29,8 @@ std::span<std::byte> inner_pages(std::span<const std::byte> part) {
 }  // namespace
 
 Result<std::shared_ptr<FileMap>> FileMap::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without waiting: a pipe is refused below.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno_status(path);
   struct stat info{};
   if (fstat(fd, &info) != 0) {

@@ -7,7 +7,7 @@
 namespace kapitsa::engine {
 namespace {
 
-constexpr size_t kMaxWaiting = 64;
+constexpr std::ptrdiff_t kMaxWaiting = 64;
 
 double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
@@ -44,8 +44,10 @@ Result<std::unique_ptr<Stream>> Scheduler::submit(Request request) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return Status(Code::kUnavailable, "the engine is shutting down");
-    if (waiting_.size() >= kMaxWaiting) {
-      return error(Code::kUnavailable, "{} requests are waiting already; try again later", waiting_.size());
+    // Those whose clients have left are swept out with the engine's next step and hold nobody up.
+    const auto waiting = std::count_if(waiting_.begin(), waiting_.end(), [](const auto& j) { return !j->channel->cancelled; });
+    if (waiting >= kMaxWaiting) {
+      return error(Code::kUnavailable, "{} requests are waiting already; try again later", waiting);
     }
     waiting_.push_back(std::move(job));
   }

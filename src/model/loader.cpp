@@ -13,19 +13,32 @@ std::string Loader::key(std::string_view gguf_key) const {
   return k;
 }
 
-std::optional<double> Loader::maybe_number(std::string_view json_key, std::string_view gguf_key) {
-  if (gguf()) return gguf_key.empty() ? std::nullopt : checkpoint_.metadata.number(key(gguf_key));
-  if (json_key.empty() || !checkpoint_.config.is_object()) return std::nullopt;
+const Json* Loader::member(std::string_view json_key, bool (Json::*is)() const noexcept, const char* what) {
+  if (json_key.empty() || !checkpoint_.config.is_object()) return nullptr;
   const auto it = checkpoint_.config.find(std::string(json_key));
-  if (it == checkpoint_.config.end() || !it->is_number()) return std::nullopt;
-  return it->get<double>();
+  if (it == checkpoint_.config.end() || it->is_null()) return nullptr;
+  if (((*it).*is)()) return &*it;
+  fail(error(Code::kCorrupt, "{}: config.json: {} is {}, {} was expected", checkpoint_.path, json_key, it->dump().substr(0, 60), what));
+  return nullptr;
+}
+
+std::optional<double> Loader::maybe_number(std::string_view json_key, std::string_view gguf_key) {
+  if (gguf()) {
+    if (gguf_key.empty()) return std::nullopt;
+    const auto number = checkpoint_.metadata.number(key(gguf_key));
+    if (!number && checkpoint_.metadata.has(key(gguf_key))) {
+      fail(error(Code::kCorrupt, "{}: {} is no number", checkpoint_.path, key(gguf_key)));
+    }
+    return number;
+  }
+  const Json* number = member(json_key, &Json::is_number, "a number");
+  return number ? std::optional(number->get<double>()) : std::nullopt;
 }
 
 std::optional<bool> Loader::maybe_flag(std::string_view json_key) {
-  if (gguf() || !checkpoint_.config.is_object()) return std::nullopt;
-  const auto it = checkpoint_.config.find(std::string(json_key));
-  if (it == checkpoint_.config.end() || !it->is_boolean()) return std::nullopt;
-  return it->get<bool>();
+  if (gguf()) return std::nullopt;
+  const Json* flag = member(json_key, &Json::is_boolean, "true or false");
+  return flag ? std::optional(flag->get<bool>()) : std::nullopt;
 }
 
 std::optional<std::string> Loader::maybe_text(std::string_view json_key, std::string_view gguf_key) {
@@ -33,10 +46,8 @@ std::optional<std::string> Loader::maybe_text(std::string_view json_key, std::st
     const std::string* text = checkpoint_.metadata.string(key(gguf_key));
     return text ? std::optional(*text) : std::nullopt;
   }
-  if (!checkpoint_.config.is_object()) return std::nullopt;
-  const auto it = checkpoint_.config.find(std::string(json_key));
-  if (it == checkpoint_.config.end() || !it->is_string()) return std::nullopt;
-  return it->get<std::string>();
+  const Json* text = member(json_key, &Json::is_string, "a text");
+  return text ? std::optional(text->get<std::string>()) : std::nullopt;
 }
 
 std::optional<int> Loader::maybe_count(std::string_view json_key, std::string_view gguf_key, int64_t limit) {
@@ -67,6 +78,10 @@ const weights::Tensor* Loader::find(const std::string& tensor, int64_t rows, int
   }
   const weights::Tensor* t = *required;
   used_.insert(tensor);
+  if (t->shape.size() > 2) {
+    fail(error(Code::kCorrupt, "{}: tensor {} has {} axes, at most 2 were expected", checkpoint_.path, tensor, t->shape.size()));
+    return nullptr;
+  }
   if (t->rows() != rows || t->columns() != columns) {
     fail(error(Code::kCorrupt, "{}: tensor {} is {} by {}, the model's numbers ask for {} by {}", checkpoint_.path, tensor,
                t->rows(), t->columns(), rows, columns));

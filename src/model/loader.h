@@ -46,6 +46,8 @@ class Loader {
 
  private:
   std::string key(std::string_view gguf_key) const;
+  // config.json's member, null where it is not there or null. Of another type than `what` says: a fault.
+  const Json* member(std::string_view json_key, bool (Json::*is)() const noexcept, const char* what);
   const weights::Tensor* find(const std::string& tensor, int64_t rows, int64_t columns);
 
   const weights::Checkpoint& checkpoint_;

@@ -21,6 +21,9 @@ void load_dense_config(Loader& l, Config& c, double default_theta, backend::Rope
   c.intermediate = l.count("intermediate_size", "{arch}.feed_forward_length", kMaxWidth);
   c.context = l.count("max_position_embeddings", "{arch}.context_length", 1 << 28);
   c.norm_eps = static_cast<float>(l.maybe_number("rms_norm_eps", "{arch}.attention.layer_norm_rms_epsilon").value_or(1e-6));
+  if (!(c.norm_eps >= 0) || !(c.norm_eps <= 1)) {
+    return l.fail(error(Code::kCorrupt, "{}: a norm's epsilon of {}; a number from 0 to 1 was expected", l.checkpoint().path, c.norm_eps));
+  }
   c.tied = l.gguf() ? !l.has("output.weight") : l.maybe_flag("tie_word_embeddings").value_or(!l.has("lm_head.weight"));
   if (const weights::Tensor* embedding = l.checkpoint().find(l.gguf() ? "token_embd.weight" : "model.embed_tokens.weight")) {
     c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));

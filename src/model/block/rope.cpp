@@ -7,9 +7,11 @@
 namespace kapitsa::model {
 namespace {
 
+// A number, or `otherwise` where there is none; what is no number becomes NaN, which no check lets pass.
 double number(const Json& object, const char* key, double otherwise) {
   const auto it = object.find(key);
-  return it != object.end() && it->is_number() ? it->get<double>() : otherwise;
+  if (it == object.end() || it->is_null()) return otherwise;
+  return it->is_number() ? it->get<double>() : std::nan("");
 }
 
 std::string text(const Json& object, const char* key) {
