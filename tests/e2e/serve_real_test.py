@@ -160,7 +160,7 @@ class Memory(unittest.TestCase):
     def test_one_copy_of_the_weights(self):
         server = RealServer()
         with openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0) as client:
-            usage = client.chat.completions.create(model="smollm2", messages=user("Hello"), max_tokens=16).usage
+            usage = client.chat.completions.create(model="smollm2.gguf", messages=user("Hello"), max_tokens=16).usage
         peak = server.peak_bytes()
         self.assertEqual(server.end(), 0)
         pages = -(-usage.total_tokens // PAGE)
