@@ -187,6 +187,13 @@ Server::~Server() {
 Result<std::unique_ptr<Server>> Server::bind(ServerOptions options, Handlers handlers) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(handlers));
   KAPITSA_RETURN_IF_ERROR(impl->bind());
+  // From here on, not from run(): whoever is told the port may send a signal at once, and it must not be lost.
+  std::signal(SIGPIPE, SIG_IGN);
+  if (impl->options.handle_signals) {
+    impl->signals.add(SIGINT);
+    impl->signals.add(SIGTERM);
+    impl->wait_for_signal();
+  }
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
@@ -196,12 +203,6 @@ int Server::port() const {
 }
 
 void Server::run() {
-  std::signal(SIGPIPE, SIG_IGN);
-  if (impl_->options.handle_signals) {
-    impl_->signals.add(SIGINT);
-    impl_->signals.add(SIGTERM);
-    impl_->wait_for_signal();
-  }
   impl_->accept();
   impl_->run_io();
   // A handler may still be at work for a client that is gone; its reply is thrown away.
