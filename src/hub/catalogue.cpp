@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/edit_distance.h"
 #include "base/file_map.h"
 #include "hub/catalogue_data.h"
 #include "hub/ids.h"
@@ -145,25 +146,6 @@ Result<Entry> parse_entry(const Json& json, const std::string& where) {
   return entry;
 }
 
-// Letters to insert, delete, replace or swap to get from `a` to `b`.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
-  for (size_t i = 0; i <= a.size(); ++i) {
-    for (size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] =
-          std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
 std::string name_in(const Json& entry) {
   if (!entry.is_object()) return "";
   const auto aliases = entry.find("aliases");
@@ -273,7 +255,7 @@ std::string Catalogue::suggest(std::string_view text) const {
   size_t best_distance = std::max<size_t>(1, wanted.size() / 3) + 1;
   for (const Entry& entry : entries_) {
     for (const std::string& alias : entry.aliases) {
-      size_t away = distance(wanted, alias);
+      size_t away = edit_distance(wanted, alias);
       if (wanted.size() >= 3 && alias.find(wanted) != alias.npos) away = std::min<size_t>(away, 1);
       if (away < best_distance) {
         best_distance = away;
