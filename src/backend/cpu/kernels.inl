@@ -2,6 +2,12 @@
 // set's vocabulary, and compiled with its flags. Nothing here may call an inline function of the standard library: the
 // linker keeps one copy of those, and it could be the one with instructions that another machine does not have.
 
+template <int I>
+struct Index {
+  constexpr operator int() const { return I; }
+};
+
+// Calls f with Index<0> .. Index<N - 1>: shifts by a constant are one instruction.
 template <int N, int I = 0, class F>
 inline void each(F f) {
   if constexpr (I < N) {
@@ -17,3 +23,7 @@ inline void each(F f) {
 #include "backend/cpu/op/norm.inl"
 #include "backend/cpu/op/rope_kv.inl"
 #include "backend/cpu/op/attention.inl"
+
+extern const Kernels kKernels;
+const Kernels kKernels = {kName,    quantize, linear_quant, linear_float, store_tile, add_tile, swiglu_tile,
+                          rms_norm, rotate,   to_half,      from_half,    attend,     merge,    finish};

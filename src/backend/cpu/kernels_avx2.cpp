@@ -3,15 +3,6 @@
 
 namespace kapitsa::cpu::avx2 {
 
-template <int I>
-struct Index {
-  constexpr operator int() const { return I; }
-};
-
 #include "backend/cpu/kernels.inl"
-
-extern const Kernels kKernels;
-const Kernels kKernels = {"avx2",     quantize, linear_quant, linear_float, store_tile, add_tile, swiglu_tile,
-                          rms_norm, rotate,   to_half,      from_half,    attend,     merge,    finish};
 
 }  // namespace kapitsa::cpu::avx2

@@ -8,6 +8,7 @@
 
 namespace kapitsa::cpu::avx2 {
 
+inline constexpr const char* kName = "avx2";
 inline constexpr int kLanes = 16;
 inline constexpr int kRowTile = 4;
 inline constexpr int kFloatTile = 1;

@@ -8,6 +8,7 @@
 
 namespace kapitsa::cpu::avx512 {
 
+inline constexpr const char* kName = "avx512";
 inline constexpr int kLanes = 16;
 inline constexpr int kRowTile = 8;
 inline constexpr int kFloatTile = 4;

@@ -1,5 +1,5 @@
 // The vector vocabulary that every CPU kernel is written in, in plain C++: the reference. The other headers of
-// this folder say the same in one instruction set each, bit for bit (tests/backend/cpu/isa_test.cpp).
+// this folder say the same in one instruction set each, bit for bit (tests/backend/cpu/kernels_test.cpp).
 //
 // Sixteen lanes everywhere, whatever the registers hold, so that a sum has one order on every machine.
 #pragma once
@@ -12,6 +12,7 @@
 
 namespace kapitsa::cpu::scalar {
 
+inline constexpr const char* kName = "scalar";
 inline constexpr int kLanes = 16;
 // Rows that a matrix kernel keeps in registers while it streams a panel of weights.
 inline constexpr int kRowTile = 4;
