@@ -33,7 +33,4 @@ class AnswerPrinter {
   bool muted_ = false;
 };
 
-// `text` with control characters other than line feed and tab as U+FFFD.
-std::string without_controls(std::string_view text);
-
 }  // namespace kapitsa::app

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "app/answer_printer.h"
 #include "app/command.h"
 #include "app/model_facts.h"
 #include "app/open_model.h"

@@ -4,7 +4,6 @@ namespace kapitsa::engine {
 
 void Channel::put(Event event) {
   std::lock_guard lock(mutex_);
-  ended_ = ended_ || event.last();
   if (!pending_) {
     pending_ = std::move(event);
   } else {

@@ -30,7 +30,7 @@ class Channel {
   std::condition_variable changed_;
   std::optional<Event> pending_;
   std::function<void()> ready_;
-  bool ended_ = false, taken_last_ = false;
+  bool taken_last_ = false;
 };
 
 class ChannelStream : public Stream {

@@ -72,7 +72,7 @@ void Scheduler::loop() {
     const auto filling = std::find_if(running_.begin(), running_.end(), [](const auto& job) { return !job->prefilled(); });
     const bool decoding = std::any_of(running_.begin(), running_.end(), [](const auto& job) { return job->prefilled(); });
     try {
-      if (filling != running_.end()) prefill(**filling, decoding);
+      if (filling != running_.end()) prefill(*filling, decoding);
       if (decoding) decode();
     } catch (const std::exception& e) {
       // Out of memory, most likely: it ends the requests that run, not the process.
@@ -124,8 +124,8 @@ void Scheduler::drop_cancelled() {
   std::erase(running_, nullptr);
 }
 
-void Scheduler::prefill(Job& job, bool others_decode) {
-  const auto slot = std::find_if(running_.begin(), running_.end(), [&](const auto& j) { return j.get() == &job; });
+void Scheduler::prefill(std::unique_ptr<Job>& slot, bool others_decode) {
+  Job& job = *slot;
   const int prompt = static_cast<int>(job.request.prompt.size()), done = job.sequence.length;
   const int count = std::min(prompt - done, others_decode ? kPrefillShared : kPrefillAlone);
   const bool last = done + count == prompt;
@@ -134,13 +134,13 @@ void Scheduler::prefill(Job& job, bool others_decode) {
   if (status.code() == Code::kCancelled) return;  // dropped at the next turn
   if (!status.ok()) {
     fail(job, status);
-    slot->reset();
+    slot.reset();
     return;
   }
   if (!last) return;
   job.first_token = Clock::now();
   job.usage.prefill_s = seconds(job.started, job.first_token);
-  if (advance(job, parts_.executor->logits(0))) slot->reset();
+  if (advance(job, parts_.executor->logits(0))) slot.reset();
 }
 
 void Scheduler::decode() {

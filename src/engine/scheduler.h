@@ -45,7 +45,7 @@ class Scheduler : public Engine {
   void loop();
   void admit();
   void drop_cancelled();
-  void prefill(Job& job, bool others_decode);
+  void prefill(std::unique_ptr<Job>& slot, bool others_decode);
   void decode();
   // Takes the token that `logits` gives for `job`, sends its text; true where it was the last.
   bool advance(Job& job, std::span<const float> logits);

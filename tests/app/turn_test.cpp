@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/answer_printer.h"
+#include "app/terminal.h"
 #include "tests/support/scripted_engine.h"
 
 namespace kapitsa::app {
