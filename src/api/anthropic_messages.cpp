@@ -172,11 +172,12 @@ struct Parsed {
 };
 
 // What both endpoints read.
-Parsed parse(const Service& service, Params& params) {
+Parsed parse(const Service& service, Params& params, const Cancel& cancel) {
   Parsed out;
   out.model = read_model(params, service);
   AnthropicConversation conversation = read_anthropic_conversation(params);
   text::TemplateInput input;
+  input.cancel = cancel;
   input.messages = std::move(conversation.messages);
   input.tools = std::move(conversation.tools);
   input.variables = read_variables(params, service.info());
@@ -193,14 +194,14 @@ Parsed parse(const Service& service, Params& params) {
 
 }  // namespace
 
-Outcome anthropic_messages(const Service& service, const Json& body) {
+Outcome anthropic_messages(const Service& service, const Json& body, const Cancel& cancel) {
   Params params(body);
   engine::Request request;
   request.sampling = read_sampling(params, service.engine);
   request.max_tokens = read_max_tokens(params, {"max_tokens"});
   request.stop = params.texts("stop_sequences", 64);
   const bool stream = params.boolean("stream").value_or(false);
-  Parsed parsed = parse(service, params);
+  Parsed parsed = parse(service, params, cancel);
   if (parsed.error) return *parsed.error;
   const auto tokens = static_cast<int64_t>(parsed.prompt->tokens.size());
   if (tokens >= service.info().context) {
@@ -213,9 +214,9 @@ Outcome anthropic_messages(const Service& service, const Json& body) {
   return answer;
 }
 
-Outcome anthropic_count_tokens(const Service& service, const Json& body) {
+Outcome anthropic_count_tokens(const Service& service, const Json& body, const Cancel& cancel) {
   Params params(body);
-  Parsed parsed = parse(service, params);
+  Parsed parsed = parse(service, params, cancel);
   if (parsed.error) return *parsed.error;
   return Json{{"input_tokens", parsed.prompt->tokens.size()}};
 }

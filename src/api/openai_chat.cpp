@@ -169,10 +169,11 @@ std::optional<int> read_logprobs(Params& params) {
 
 }  // namespace
 
-Outcome openai_chat(const Service& service, const Json& body) {
+Outcome openai_chat(const Service& service, const Json& body, const Cancel& cancel) {
   Params params(body);
   const std::string model = read_model(params, service);
   text::TemplateInput input;
+  input.cancel = cancel;
   input.messages = read_openai_messages(params);
   input.tools = read_openai_tools(params);
   input.variables = read_template_variables(params);

@@ -7,6 +7,6 @@
 namespace kapitsa::api {
 
 // Tools are rendered into the prompt; a call that the model writes comes back as text.
-Outcome openai_chat(const Service& service, const Json& body);
+Outcome openai_chat(const Service& service, const Json& body, const Cancel& cancel = {});
 
 }  // namespace kapitsa::api

@@ -143,8 +143,8 @@ class CompletionAnswer : public Answer {
 // Reads the forms of `prompt`: a string, token ids, or an array of either.
 class PromptReader {
  public:
-  PromptReader(Params& params, const text::Tokenizer& tokenizer)
-      : params_(params), tokenizer_(tokenizer) {
+  PromptReader(Params& params, const text::Tokenizer& tokenizer, const Cancel& cancel)
+      : params_(params), tokenizer_(tokenizer), cancel_(cancel) {
     special_ = params.boolean("parse_special").value_or(true);
     add_bos_ = params.boolean("add_special_tokens").value_or(true);
   }
@@ -173,7 +173,7 @@ class PromptReader {
     RawPrompt out;
     if (value.is_string()) {
       out.text = value.get<std::string>();
-      auto tokens = text::make_raw_prompt(tokenizer_, out.text, special_, add_bos_);
+      auto tokens = text::make_raw_prompt(tokenizer_, out.text, special_, add_bos_, cancel_);
       if (!tokens.ok()) return params_.fail("prompt", tokens.status().in(path).message());
       out.tokens = *std::move(tokens);
     } else if (value.is_array() && !value.empty()) {
@@ -204,6 +204,7 @@ class PromptReader {
 
   Params& params_;
   const text::Tokenizer& tokenizer_;
+  const Cancel& cancel_;
   bool special_;
   bool add_bos_;
   std::vector<RawPrompt> prompts_;
@@ -234,10 +235,10 @@ void refuse_unsupported(Params& params, bool echo, bool logprobs, int64_t n) {
 
 }  // namespace
 
-Outcome openai_completions(const Service& service, const Json& body) {
+Outcome openai_completions(const Service& service, const Json& body, const Cancel& cancel) {
   Params params(body);
   const std::string model = read_model(params, service);
-  const auto prompts = PromptReader(params, service.engine.tokenizer()).read();
+  const auto prompts = PromptReader(params, service.engine.tokenizer(), cancel).read();
   engine::Request base;
   base.sampling = read_sampling(params, service.engine);
   base.max_tokens = params.find("max_tokens") ? read_max_tokens(params, {"max_tokens"}) : 16;

@@ -8,6 +8,6 @@ namespace kapitsa::api {
 
 // The prompt stands as it is: whoever sends it has written the template, so spellings of special
 // tokens in it are special tokens unless `parse_special` is false.
-Outcome openai_completions(const Service& service, const Json& body);
+Outcome openai_completions(const Service& service, const Json& body, const Cancel& cancel = {});
 
 }  // namespace kapitsa::api

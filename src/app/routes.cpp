@@ -16,37 +16,27 @@ namespace kapitsa::app {
 namespace {
 
 using api::Error;
-using Endpoint = api::Outcome (*)(const api::Service&, const Json& body, std::string_view rest);
+using Endpoint = api::Outcome (*)(const api::Service&, const Json& body, const Cancel&);
+using Page = api::Outcome (*)(const api::Service&, std::string_view rest);
 
 struct Route {
   std::string_view method;
   std::string_view path;  // one that ends with '/' takes what follows as its `rest`
-  Endpoint endpoint;
+  Endpoint endpoint;      // of a POST: work, for a worker
+  Page page;              // of a GET: answered at once, whatever the workers do
 };
 
 constexpr Route kRoutes[] = {
-    {"POST", "/v1/chat/completions",
-     [](const api::Service& s, const Json& body, std::string_view) { return openai_chat(s, body); }},
-    {"POST", "/v1/completions",
-     [](const api::Service& s, const Json& body, std::string_view) {
-       return openai_completions(s, body);
-     }},
-    {"POST", "/v1/messages",
-     [](const api::Service& s, const Json& body, std::string_view) {
-       return anthropic_messages(s, body);
-     }},
-    {"POST", "/v1/messages/count_tokens",
-     [](const api::Service& s, const Json& body, std::string_view) {
-       return anthropic_count_tokens(s, body);
-     }},
-    {"GET", "/v1/models",
-     [](const api::Service& s, const Json&, std::string_view) {
-       return api::Outcome(list_models(s));
-     }},
-    {"GET", "/v1/models/",
-     [](const api::Service& s, const Json&, std::string_view rest) { return show_model(s, rest); }},
-    {"GET", "/health",
-     [](const api::Service& s, const Json&, std::string_view) { return api::Outcome(health(s)); }},
+    {"POST", "/v1/chat/completions", api::openai_chat, nullptr},
+    {"POST", "/v1/completions", api::openai_completions, nullptr},
+    {"POST", "/v1/messages", api::anthropic_messages, nullptr},
+    {"POST", "/v1/messages/count_tokens", api::anthropic_count_tokens, nullptr},
+    {"GET", "/v1/models", nullptr,
+     [](const api::Service& s, std::string_view) { return api::Outcome(list_models(s)); }},
+    {"GET", "/v1/models/", nullptr,
+     [](const api::Service& s, std::string_view rest) { return show_model(s, rest); }},
+    {"GET", "/health", nullptr,
+     [](const api::Service& s, std::string_view) { return api::Outcome(health(s)); }},
 };
 
 const Route* find_route(std::string_view path) {
@@ -95,7 +85,7 @@ Routes::Routes(const api::Service& service, AccessRules rules)
 
 net::Handlers Routes::handlers() {
   return {[this](const net::RequestHead& head) { return gate(head); },
-          [this](const net::Request& request) { return handle(request); },
+          [this](const net::Request& request, const Cancel& cancel) { return handle(request, cancel); },
           [this](int status, const std::string& message, const net::RequestHead& head) {
             return fail(make_error(status, "", message), head);
           }};
@@ -142,7 +132,14 @@ std::optional<net::Response> Routes::gate(const net::RequestHead& head) const {
     out.headers.emplace_back("Allow", route->method == "GET" ? "GET, HEAD, OPTIONS" : "POST, OPTIONS");
     return out;
   }
-  if (method == "POST" && head.has_header("Content-Type") && !is_json(head.header("Content-Type"))) {
+  if (route->page) {
+    const bool prefix = route->path.back() == '/';
+    const auto outcome = route->page(service_, prefix ? std::string_view(head.path).substr(route->path.size())
+                                                      : std::string_view());
+    if (const auto* error = std::get_if<Error>(&outcome)) return fail(*error, head);
+    return whole(std::get<Json>(outcome), head);
+  }
+  if (head.has_header("Content-Type") && !is_json(head.header("Content-Type"))) {
     return refuse(415, "unsupported_media_type",
                   fmt::format("the body must be JSON: send 'Content-Type: application/json', not '{}'",
                               head.header("Content-Type")));
@@ -150,19 +147,12 @@ std::optional<net::Response> Routes::gate(const net::RequestHead& head) const {
   return std::nullopt;
 }
 
-net::Reply Routes::handle(const net::Request& request) const {
+net::Reply Routes::handle(const net::Request& request, const Cancel& cancel) const {
   const net::RequestHead& head = request.head;
-  const Route* route = find_route(head.path);
-  const bool prefix = route->path.back() == '/';
-  const std::string_view rest =
-      prefix ? std::string_view(head.path).substr(route->path.size()) : std::string_view();
-  Json body;
-  if (route->method == "POST") {
-    auto parsed = parse_json(request.body, "request body");
-    if (!parsed.ok()) return fail(api::from_status(parsed.status()), head);
-    body = *std::move(parsed);
-  }
-  api::Outcome outcome = route->endpoint(service_, body, rest);
+  const auto body = parse_json(request.body, "request body");
+  if (!body.ok()) return fail(api::from_status(body.status()), head);
+  // The gate let it pass, so there is a route and it is a POST's.
+  api::Outcome outcome = find_route(head.path)->endpoint(service_, *body, cancel);
   if (const auto* error = std::get_if<Error>(&outcome)) return fail(*error, head);
   if (const auto* json = std::get_if<Json>(&outcome)) return whole(*json, head);
   return generate(std::move(std::get<std::unique_ptr<api::Answer>>(outcome)), head);

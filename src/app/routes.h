@@ -27,7 +27,7 @@ class Routes {
 
  private:
   std::optional<net::Response> gate(const net::RequestHead& head) const;
-  net::Reply handle(const net::Request& request) const;
+  net::Reply handle(const net::Request& request, const Cancel& cancel) const;
   net::Reply generate(std::unique_ptr<api::Answer> answer, const net::RequestHead& head) const;
   net::Response fail(const api::Error& error, const net::RequestHead& head) const;
   net::Response whole(const Json& body, const net::RequestHead& head) const;

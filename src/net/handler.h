@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "base/cancel.h"
 #include "net/message.h"
 
 namespace kapitsa::net {
@@ -42,8 +43,8 @@ struct Handlers {
   // On the I/O thread, when the head is there and the body is not yet read: a response refuses the
   // request (or answers one that needs no body). Must be quick.
   std::function<std::optional<Response>(const RequestHead&)> gate;
-  // On a worker thread, with the body.
-  std::function<Reply(Request)> handle;
+  // On a worker thread, with the body. `cancel` stops when the client leaves, and after ServerOptions::prepare.
+  std::function<Reply(Request, const Cancel& cancel)> handle;
   // A response for what goes wrong in HTTP itself (400, 408, 413, 431, 500, ...). The head may be empty.
   std::function<Response(int status, const std::string& message, const RequestHead&)> failure;
 };

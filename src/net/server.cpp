@@ -32,6 +32,8 @@ struct Server::Impl {
   void wait_for_signal();
   void stop();
   void drain();
+  void accept_later();
+  void close_idlest();
   void close_all();
   void run_io();
   template <class F>
@@ -79,7 +81,11 @@ Status Server::Impl::bind() {
 
 void Server::Impl::accept() {
   if (accepting || draining) return;
-  if (sessions.size() >= static_cast<size_t>(options.max_connections)) return;
+  if (sessions.size() >= static_cast<size_t>(options.max_connections)) {
+    close_idlest();
+    if (sessions.size() >= static_cast<size_t>(options.max_connections)) return accept_later();
+    if (accepting) return;
+  }
   accepting = true;
   acceptor.async_accept([this](error_code ec, tcp::socket socket) {
     accepting = false;
@@ -92,9 +98,7 @@ void Server::Impl::on_accept(error_code ec, tcp::socket socket) {
   if (ec) {
     // Out of file descriptors, most likely: connections that end will free some.
     spdlog::warn("cannot accept a connection: {}", ec.message());
-    retry.expires_after(std::chrono::milliseconds(100));
-    retry.async_wait([this](error_code) { accept(); });
-    return;
+    return accept_later();
   }
   const auto session =
       std::make_shared<Session>(std::move(socket), options, handlers, workers,
@@ -121,6 +125,26 @@ void Server::Impl::for_each_session(F&& f) {
     if (auto session = weak.lock()) all.push_back(std::move(session));
   }
   for (const auto& session : all) f(*session);
+}
+
+void Server::Impl::accept_later() {
+  retry.expires_after(std::chrono::milliseconds(100));
+  retry.async_wait([this](error_code ec) {
+    if (!ec) accept();
+  });
+}
+
+// Connections that ask for nothing shall not keep out those that do. A new one gets a moment to speak.
+void Server::Impl::close_idlest() {
+  std::shared_ptr<Session> idlest;
+  auto longest = Session::Clock::now() - options.speak;
+  for_each_session([&](Session& session) {
+    if (const auto since = session.idle_since(); since && *since < longest) {
+      longest = *since;
+      idlest = session.shared_from_this();
+    }
+  });
+  if (idlest) idlest->close();
 }
 
 void Server::Impl::wait_for_signal() {

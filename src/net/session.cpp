@@ -15,6 +15,7 @@ using boost::system::error_code;
 constexpr size_t kPipelined = size_t{1} << 20;
 // What a refused client may still send before its connection is cut.
 constexpr size_t kLingerBytes = size_t{256} << 20;
+constexpr const char* kBusy = "the server is busy reading other requests; try again later";
 constexpr const char* kInternalError = "an internal error; the server's log says more";
 
 }  // namespace
@@ -49,6 +50,7 @@ void Session::start() {
   guarded([this] {
     error_code ignored;
     socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+    request_began_ = Clock::now();
     arm_read_deadline();
     read();
   });
@@ -57,6 +59,7 @@ void Session::start() {
 void Session::close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
+  cancel_.stop();
   pending_.reset();
   read_deadline_.cancel();
   write_deadline_.cancel();
@@ -69,7 +72,13 @@ void Session::close() {
 
 void Session::drain() {
   draining_ = true;
-  if (phase_ == Phase::kReading && reader_.empty() && !writing_) close();
+  // A body that is on its way may still arrive; a head that is not whole is no request yet.
+  if (phase_ == Phase::kReading && !reader_.in_body() && !writing_) close();
+}
+
+std::optional<Session::Clock::time_point> Session::idle_since() const {
+  if (phase_ != Phase::kReading || reader_.in_body() || writing_) return std::nullopt;
+  return request_began_;
 }
 
 void Session::shut_down() {
@@ -176,22 +185,27 @@ void Session::dispatch(Request request) {
   phase_ = Phase::kAnswering;
   read_deadline_.cancel();
   head_ = request.head;
-  auto work = [self = shared_from_this(), request = std::move(request)]() mutable {
+  cancel_ = Cancel::within(options_.prepare);
+  auto work = [self = shared_from_this(), request = std::move(request), cancel = cancel_]() mutable {
     // Boxed: a queued function must be copyable.
     auto reply = std::make_shared<std::optional<Reply>>();
+    const bool in_time = !cancel.stopped();
     try {
-      *reply = self->handlers_.handle(std::move(request));
+      if (in_time) *reply = self->handlers_.handle(std::move(request), cancel);
     } catch (const std::exception& e) {
       spdlog::error("a request failed inside the server: {}", e.what());
     } catch (...) {
       spdlog::error("a request failed inside the server");
     }
     auto executor = self->socket_.get_executor();
-    boost::asio::post(executor, [self = std::move(self), reply] {
+    boost::asio::post(executor, [self = std::move(self), reply, in_time] {
       if (self->phase_ == Phase::kClosed) return;
       self->guarded([&] {
         // Here, where the request's head is: an error has its protocol's shape.
-        if (!*reply) *reply = self->handlers_.failure(500, kInternalError, self->head_);
+        if (!*reply) {
+          *reply = in_time ? self->handlers_.failure(500, kInternalError, self->head_)
+                           : self->handlers_.failure(503, kBusy, self->head_);
+        }
         self->on_reply(std::move(**reply));
       });
     });

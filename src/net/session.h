@@ -8,6 +8,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/handler.h"
@@ -24,9 +25,13 @@ class Session : public std::enable_shared_from_this<Session> {
           const Handlers& handlers, boost::asio::thread_pool& workers,
           std::function<void(Session*)> closed);
 
+  using Clock = std::chrono::steady_clock;
+
   void start();
   // The server ends: an idle connection closes, a busy one closes behind its response.
   void drain();
+  // Since when it has waited for the head of a request; nullopt while one is read or answered.
+  std::optional<Clock::time_point> idle_since() const;
   // Asks the response that is being made to end now, as an error.
   void shut_down();
   void close();
@@ -37,7 +42,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void guarded(F&& work);
 
   enum class Phase { kReading, kAnswering, kLingering, kClosed };
-  using Clock = std::chrono::steady_clock;
 
   // Reading.
   void read();
@@ -78,6 +82,7 @@ class Session : public std::enable_shared_from_this<Session> {
   size_t lingered_ = 0;
 
   RequestHead head_;  // of the request that is being answered
+  Cancel cancel_;     // of its preparation on a worker
   std::unique_ptr<Pending> pending_;
   std::shared_ptr<std::atomic<bool>> wake_queued_ = std::make_shared<std::atomic<bool>>(false);
   bool ended_ = false;  // the whole response has been handed to send()

@@ -32,13 +32,14 @@ Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& t
   prompt.opens_reasoning =
       input.add_generation_prompt && prefill.empty() && ends_with_open_tag(spans);
   if (!prefill.empty()) spans.push_back({std::string(prefill), false});
-  KAPITSA_ASSIGN(prompt.tokens, tokenizer.encode(std::span(spans)));
+  KAPITSA_ASSIGN(prompt.tokens, tokenizer.encode(std::span(spans), input.cancel));
   return prompt;
 }
 
 Result<std::vector<TokenId>> make_raw_prompt(const Tokenizer& tokenizer, std::string_view text,
-                                             bool special, bool add_bos) {
-  KAPITSA_ASSIGN(std::vector<TokenId> tokens, tokenizer.encode(text, special));
+                                             bool special, bool add_bos,
+                                             const Cancel& cancel) {
+  KAPITSA_ASSIGN(std::vector<TokenId> tokens, tokenizer.encode(text, special, cancel));
   if (add_bos && tokenizer.add_bos && tokenizer.bos &&
       (tokens.empty() || tokens.front() != *tokenizer.bos)) {
     tokens.insert(tokens.begin(), *tokenizer.bos);

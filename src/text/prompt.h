@@ -18,7 +18,7 @@ struct Prompt {
 // Renders `input` with `chat_template` and tokenizes it; what users typed never becomes a special token.
 // `bos_token` and `eos_token` are set from the tokenizer. `prefill` is text that the answer begins with,
 // as if the model had said it. Errors: kUnsupported (`chat_template` is null:
-// the model has none), the template's own, invalid UTF-8.
+// the model has none), the template's own, invalid UTF-8, that of `input.cancel`.
 Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& tokenizer,
                            TemplateInput input, std::string_view prefill = {});
 
@@ -26,6 +26,6 @@ Result<Prompt> make_prompt(const ChatTemplate* chat_template, const Tokenizer& t
 // (the caller wrote the template). BOS goes in front where the model's files ask for it and the text
 // does not have it.
 Result<std::vector<TokenId>> make_raw_prompt(const Tokenizer& tokenizer, std::string_view text,
-                                             bool special, bool add_bos);
+                                             bool special, bool add_bos, const Cancel& cancel = {});
 
 }  // namespace kapitsa::text

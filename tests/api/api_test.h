@@ -13,7 +13,7 @@ namespace kapitsa::api {
 
 class ApiTest : public ::testing::Test {
  protected:
-  using Endpoint = Outcome (*)(const Service&, const Json&);
+  using Endpoint = Outcome (*)(const Service&, const Json&, const Cancel&);
 
   ApiTest() {
     test::Script script;
@@ -26,14 +26,14 @@ class ApiTest : public ::testing::Test {
 
   // The error of a request that must have one.
   Error error_of(Endpoint endpoint, std::string_view body) {
-    Outcome outcome = endpoint(*service_, parse(body));
+    Outcome outcome = endpoint(*service_, parse(body), Cancel());
     const auto* error = std::get_if<Error>(&outcome);
     if (!error) ADD_FAILURE() << "no error: " << body;
     return error ? *error : Error{};
   }
 
   std::unique_ptr<Answer> answer_of(Endpoint endpoint, const Json& body) {
-    Outcome outcome = endpoint(*service_, body);
+    Outcome outcome = endpoint(*service_, body, Cancel());
     if (const auto* error = std::get_if<Error>(&outcome)) {
       ADD_FAILURE() << error->message;
       return nullptr;

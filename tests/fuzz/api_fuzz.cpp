@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!body.ok()) return 0;
   for (const auto endpoint : {api::openai_chat, api::openai_completions, api::anthropic_messages,
                               api::anthropic_count_tokens}) {
-    const api::Outcome outcome = endpoint(service, body.value());
+    const api::Outcome outcome = endpoint(service, body.value(), kapitsa::Cancel());
     if (const auto* error = std::get_if<api::Error>(&outcome)) {
       if (error->message.empty() || error->status < 400) std::abort();
       for (const auto protocol : {api::Protocol::kOpenAi, api::Protocol::kAnthropic}) {

@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
           }
           break;
         case RequestReader::State::kDone:
-          check(std::get<kapitsa::net::Response>(handlers.handle(reader.take())));
+          check(std::get<kapitsa::net::Response>(handlers.handle(reader.take(), kapitsa::Cancel())));
           break;
         case RequestReader::State::kFailed:
           check(handlers.failure(reader.error_status(), reader.error_text(), reader.head()));

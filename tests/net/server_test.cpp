@@ -29,7 +29,13 @@ struct Shared {
   bool destroyed = false;
   int shut_downs = 0;
   bool throws = false;
+  int counted = 0;  // by handlers at work: 1 begun, 2 ended
 
+  void count() {
+    std::lock_guard lock(mutex);
+    ++counted;
+    changed.notify_all();
+  }
   void put(const std::string& text, bool last) {
     std::function<void()> call;
     {
@@ -93,7 +99,13 @@ class ServerTest : public ::testing::Test {
       if (head.path == "/gate-throws") throw std::runtime_error("thrown by the test");
       return std::nullopt;
     };
-    handlers.handle = [this](const Request& request) -> Reply {
+    handlers.handle = [this](const Request& request, const Cancel& cancel) -> Reply {
+      if (request.head.path == "/work") {
+        shared_->count();
+        while (!cancel.stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        shared_->count();
+        return Response{400, "text/plain", {}, cancel.status().message()};
+      }
       if (request.head.path == "/throw") throw std::runtime_error("thrown by the test");
       if (request.head.path == "/echo") return Response{200, "text/plain", {}, request.body};
       return std::make_unique<TestPending>(shared_);
@@ -227,6 +239,63 @@ TEST_F(ServerTest, DrainingAsksRunningResponsesToEnd) {
   thread_.join();
   EXPECT_EQ(shared_->shut_downs, 1);
   EXPECT_NE(read_until(socket, "0\r\n\r\n").find("0\r\n\r\n"), std::string::npos);
+}
+
+TEST_F(ServerTest, EndsThePreparationOfAClientWhoLeft) {
+  serve();
+  {
+    auto socket = connect();
+    send(socket, "GET /work HTTP/1.1\r\n\r\n");
+    ASSERT_TRUE(shared_->wait([&] { return shared_->counted == 1; }));
+  }
+  EXPECT_TRUE(shared_->wait([&] { return shared_->counted == 2; }));
+}
+
+TEST_F(ServerTest, EndsAPreparationThatTakesTooLong) {
+  ServerOptions options;
+  options.prepare = std::chrono::milliseconds(20);
+  options.workers = 1;
+  serve(options);
+  auto first = connect();
+  send(first, "GET /work HTTP/1.1\r\n\r\n");
+  ASSERT_TRUE(shared_->wait([&] { return shared_->counted == 1; }));
+  auto second = connect();
+  send(second, "GET /echo HTTP/1.1\r\n\r\n");
+  EXPECT_NE(read_until(first, "that it may").find("0.02 s"), std::string::npos);
+  // The second one waited behind it for longer than it may, or just not.
+  EXPECT_NE(read_until(second, "\r\n\r\n").find("HTTP/1.1 "), std::string::npos);
+}
+
+TEST_F(ServerTest, ASecondSignalDoesNotWaitForWorkers) {
+  serve();
+  auto socket = connect();
+  send(socket, "GET /work HTTP/1.1\r\n\r\n");
+  ASSERT_TRUE(shared_->wait([&] { return shared_->counted == 1; }));
+  server_->stop();
+  server_->stop();
+  thread_.join();
+}
+
+TEST_F(ServerTest, DrainingDoesNotWaitForRequestsThatNeverBegan) {
+  serve();
+  auto silent = connect(), half = connect();
+  send(half, "GET /st");
+  auto known = connect();  // by its answer the server has the others, too
+  send(known, "POST /echo HTTP/1.1\r\nContent-Length: 1\r\n\r\na");
+  EXPECT_NE(read_until(known, "\r\n\r\na").find("200"), std::string::npos);
+  server_->stop();
+  thread_.join();
+}
+
+TEST_F(ServerTest, IdleConnectionsMakeRoom) {
+  ServerOptions options;
+  options.max_connections = 2;
+  options.speak = std::chrono::milliseconds(10);
+  serve(options);
+  auto first = connect(), second = connect(), third = connect();
+  send(third, "POST /echo HTTP/1.1\r\nContent-Length: 1\r\n\r\na");
+  EXPECT_NE(read_until(third, "\r\n\r\na").find("200"), std::string::npos);
+  EXPECT_EQ(read_until(first, "never"), "");
 }
 
 TEST_F(ServerTest, SaysThatAPortIsTaken) {

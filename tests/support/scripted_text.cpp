@@ -25,7 +25,8 @@ std::string ScriptedTokenizer::decode(const std::vector<TokenId>& ids) const {
   return out;
 }
 
-Result<std::vector<TokenId>> ScriptedTokenizer::encode(std::span<const Span> spans) const {
+Result<std::vector<TokenId>> ScriptedTokenizer::encode(std::span<const Span> spans,
+                                                       const Cancel&) const {
   std::vector<TokenId> out;
   for (const Span& span : spans) {
     for (size_t i = 0; i < span.text.size();) {

@@ -21,7 +21,8 @@ class ScriptedTokenizer : public text::Tokenizer {
   std::string decode(const std::vector<text::TokenId>& ids) const;
 
   using text::Tokenizer::encode;
-  Result<std::vector<text::TokenId>> encode(std::span<const text::Span> spans) const override;
+  Result<std::vector<text::TokenId>> encode(std::span<const text::Span> spans,
+                                            const Cancel& cancel = {}) const override;
   size_t vocab_size() const override { return pieces_.size(); }
   std::string bytes(text::TokenId id) const override;
   std::string piece(text::TokenId id) const override { return bytes(id); }

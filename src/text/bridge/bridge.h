@@ -30,15 +30,22 @@ int kapitsa_template_compile(const char* source, size_t size, kapitsa_template**
                              kapitsa_text* error);
 void kapitsa_template_free(kapitsa_template* compiled);
 
+/* Asked now and then while a template is at work, on another thread than the caller's: 0 ends the work
+ * with an error. A null function is never asked. */
+typedef struct {
+  int (*keep_going)(const void* data);
+  const void* data;
+} kapitsa_watch;
+
 /* `context`: a JSON object, the variables of the template in their order. The result is the rendering
  * or the error text. */
 int kapitsa_template_render(const kapitsa_template* compiled, const char* context, size_t size,
-                            kapitsa_text* result);
+                            kapitsa_watch watch, kapitsa_text* result);
 
 /* The same rendering as a JSON array of alternating pieces [trusted, untrusted, trusted, ...] (any may
  * be ""): untrusted is what came from the strings of the context, except bos_token and eos_token. */
 int kapitsa_template_render_spans(const kapitsa_template* compiled, const char* context, size_t size,
-                                  kapitsa_text* result);
+                                  kapitsa_watch watch, kapitsa_text* result);
 
 #ifdef __cplusplus
 }

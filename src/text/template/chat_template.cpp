@@ -92,7 +92,10 @@ class BridgeTemplate : public ChatTemplate {
                           const TemplateInput& input) const {
     KAPITSA_ASSIGN(const std::string context, context_of(input));
     BridgeText result;
-    const int code = function(compiled_, context.data(), context.size(), result.out());
+    const kapitsa_watch watch = {
+        [](const void* cancel) { return static_cast<const Cancel*>(cancel)->stopped() ? 0 : 1; }, &input.cancel};
+    const int code = function(compiled_, context.data(), context.size(), watch, result.out());
+    KAPITSA_RETURN_IF_ERROR(input.cancel.status());
     if (code != KAPITSA_BRIDGE_OK) return failure(code, result.view());
     return std::string(result.view());
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "text/token/tokenizer.h"
@@ -20,6 +21,7 @@ struct TemplateInput {
   Json tools;                        // array, or null for none
   Json variables = Json::object();   // enable_thinking, reasoning_effort, ... and bos_token, eos_token
   bool add_generation_prompt = true;
+  Cancel cancel;  // a template is a program: it may take as long as its author likes
 };
 
 class ChatTemplate {
@@ -29,7 +31,8 @@ class ChatTemplate {
   // Compiles the template. Error: the line and the cause.
   static Result<std::unique_ptr<ChatTemplate>> compile(std::string_view source);
 
-  // The plain rendering. Error: a template's own raise_exception text, or the line and the cause.
+  // The plain rendering. Error: a template's own raise_exception text, the line and the cause, or that of
+  // `input.cancel`.
   virtual Result<std::string> render(const TemplateInput& input) const = 0;
 
   // The same text as spans, character by character: what came from the strings of `messages`,

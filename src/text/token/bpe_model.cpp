@@ -1,7 +1,7 @@
 #include "text/token/bpe_model.h"
 
 #include <algorithm>
-#include <queue>
+#include <functional>
 
 #include "text/unicode/utf8.h"
 
@@ -29,7 +29,7 @@ BpeModel::BpeModel(Options options, PieceMap pieces, MergeTable merges,
   }
 }
 
-void BpeModel::encode(std::string_view word, std::vector<TokenId>& out) const {
+void BpeModel::encode(std::string_view word, const Cancel& cancel, std::vector<TokenId>& out) const {
   if (const TokenId id = reached_by(word); id >= 0) {
     out.push_back(id);
     return;
@@ -37,7 +37,7 @@ void BpeModel::encode(std::string_view word, std::vector<TokenId>& out) const {
   thread_local std::vector<TokenId> ids;
   ids.clear();
   split(word, ids);
-  merge(ids);
+  merge(ids, cancel);
   out.insert(out.end(), ids.begin(), ids.end());
   if (ids.capacity() > 65536) std::vector<TokenId>().swap(ids);
 }
@@ -51,7 +51,7 @@ TokenId BpeModel::reached_by(std::string_view word) const {
   if (known == 0) {
     std::vector<TokenId> ids;
     split(word, ids);
-    merge(ids);
+    merge(ids, Cancel());
     known = ids.size() == 1 && ids[0] == id ? 1 : 2;
     reaches_itself_[id].store(known, std::memory_order_relaxed);
   }
@@ -96,11 +96,11 @@ void BpeModel::split(std::string_view word, std::vector<TokenId>& ids) const {
   close();
 }
 
-void BpeModel::merge(std::vector<TokenId>& ids) const {
+void BpeModel::merge(std::vector<TokenId>& ids, const Cancel& cancel) const {
   if (ids.size() <= kShort) {
     merge_short(ids);
   } else {
-    merge_long(ids);
+    merge_long(ids, cancel);
   }
   if (!missing_.empty()) replace_missing(ids);
 }
@@ -126,51 +126,47 @@ void BpeModel::merge_short(std::vector<TokenId>& ids) const {
   ids.resize(n);
 }
 
-void BpeModel::merge_long(std::vector<TokenId>& ids) const {
+// The queue holds (rank, position) in one number each, lowest first; an entry counts only while its symbol still
+// expects a merge of that rank.
+void BpeModel::merge_long(std::vector<TokenId>& ids, const Cancel& cancel) const {
+  constexpr uint32_t kNone = UINT32_MAX;
   struct Symbol {
-    TokenId id;  // -1: joined into another
-    size_t before, after;
+    TokenId id;              // -1: joined into another
+    Merge next;              // with the symbol after it
+    uint32_t before, after;  // kNone at the ends
   };
-  struct Candidate {
-    uint32_t rank;
-    TokenId left, right, joined;
-    size_t at;
-    bool operator<(const Candidate& other) const {  // the queue's top is its largest
-      return rank != other.rank ? rank > other.rank : at > other.at;
-    }
-  };
-  constexpr size_t kNone = SIZE_MAX;
   const size_t n = ids.size();
   std::vector<Symbol> symbols(n);
-  for (size_t i = 0; i < n; ++i) symbols[i] = {ids[i], i > 0 ? i - 1 : kNone, i + 1 < n ? i + 1 : kNone};
-  std::vector<Candidate> found;
-  const auto candidate = [&](size_t at) -> std::optional<Candidate> {
-    const TokenId left = symbols[at].id, right = symbols[symbols[at].after].id;
-    const Merge merge = merges_.find(left, right);
-    if (merge.rank == Merge::kNever) return std::nullopt;
-    return Candidate{merge.rank, left, right, merge.id, at};
+  std::vector<uint64_t> queue;
+  const auto expect = [&](uint32_t at) {
+    Symbol& symbol = symbols[at];
+    symbol.next = symbol.after == kNone ? Merge() : merges_.find(symbol.id, symbols[symbol.after].id);
+    if (symbol.next.rank == Merge::kNever) return false;
+    queue.push_back(uint64_t{symbol.next.rank} << 32 | at);
+    return true;
   };
-  for (size_t i = 0; i + 1 < n; ++i) {
-    if (const auto c = candidate(i)) found.push_back(*c);
+  const auto later = std::greater<uint64_t>();
+  for (size_t i = 0; i < n; ++i) {
+    const auto at = static_cast<uint32_t>(i);
+    symbols[i] = {ids[i], Merge(), i > 0 ? at - 1 : kNone, i + 1 < n ? at + 1 : kNone};
   }
-  std::priority_queue<Candidate> queue(std::less<Candidate>(), std::move(found));
-  while (!queue.empty()) {
-    const Candidate c = queue.top();
-    queue.pop();
-    Symbol& left = symbols[c.at];
-    // An earlier merge may have taken one of the two.
-    if (left.id != c.left || left.after == kNone || symbols[left.after].id != c.right) continue;
+  for (size_t i = 0; i < n; ++i) expect(static_cast<uint32_t>(i));
+  std::make_heap(queue.begin(), queue.end(), later);
+  for (size_t steps = 0; !queue.empty(); ++steps) {
+    if (steps % 4096 == 4095 && cancel.stopped()) return;
+    std::pop_heap(queue.begin(), queue.end(), later);
+    const auto at = static_cast<uint32_t>(queue.back());
+    const auto rank = static_cast<uint32_t>(queue.back() >> 32);
+    queue.pop_back();
+    Symbol& left = symbols[at];
+    if (left.id < 0 || left.next.rank != rank) continue;
     Symbol& right = symbols[left.after];
-    left.id = c.joined;
+    left.id = left.next.id;
     right.id = -1;
     left.after = right.after;
-    if (left.after != kNone) {
-      symbols[left.after].before = c.at;
-      if (const auto next = candidate(c.at)) queue.push(*next);
-    }
-    if (left.before != kNone) {
-      if (const auto next = candidate(left.before)) queue.push(*next);
-    }
+    if (left.after != kNone) symbols[left.after].before = at;
+    if (expect(at)) std::push_heap(queue.begin(), queue.end(), later);
+    if (left.before != kNone && expect(left.before)) std::push_heap(queue.begin(), queue.end(), later);
   }
   size_t kept = 0;
   for (const Symbol& symbol : symbols) {

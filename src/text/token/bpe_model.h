@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "text/token/merge_table.h"
 #include "text/token/piece_map.h"
 
@@ -32,7 +33,8 @@ class BpeModel {
            std::vector<std::string> missing = {});
 
   // Appends the ids of `word` (valid UTF-8 unless byte_level). O(n log n) in its length; thread-safe.
-  void encode(std::string_view word, std::vector<TokenId>& out) const;
+  // Once `cancel` has stopped, what it appends has no meaning.
+  void encode(std::string_view word, const Cancel& cancel, std::vector<TokenId>& out) const;
 
   const Options& options() const { return options_; }
 
@@ -40,9 +42,9 @@ class BpeModel {
   TokenId reached_by(std::string_view word) const;
   void split(std::string_view word, std::vector<TokenId>& ids) const;
   bool fall_back(std::string_view character, std::vector<TokenId>& ids) const;
-  void merge(std::vector<TokenId>& ids) const;
+  void merge(std::vector<TokenId>& ids, const Cancel& cancel) const;
   void merge_short(std::vector<TokenId>& ids) const;
-  void merge_long(std::vector<TokenId>& ids) const;
+  void merge_long(std::vector<TokenId>& ids, const Cancel& cancel) const;
   void replace_missing(std::vector<TokenId>& ids) const;
 
   Options options_;

@@ -5,6 +5,12 @@
 #include "text/unicode/utf8.h"
 
 namespace kapitsa::text {
+namespace {
+
+// Positions in a word have 32 bits.
+constexpr size_t kMaxText = size_t{1} << 30;
+
+}  // namespace
 
 Result<std::unique_ptr<BpeTokenizer>> BpeTokenizer::create(TokenizerParts parts) {
   std::unique_ptr<BpeTokenizer> result(new BpeTokenizer(std::move(parts)));
@@ -20,17 +26,22 @@ Result<std::unique_ptr<BpeTokenizer>> BpeTokenizer::create(TokenizerParts parts)
   return result;
 }
 
-Result<std::vector<TokenId>> BpeTokenizer::encode(std::span<const Span> spans) const {
-  if (spans.size() == 1) return encode_text(spans[0].text, {spans[0].trusted, nullptr});
+Result<std::vector<TokenId>> BpeTokenizer::encode(std::span<const Span> spans,
+                                                  const Cancel& cancel) const {
+  if (spans.size() == 1) return encode_text(spans[0].text, {spans[0].trusted, nullptr}, cancel);
   std::string text, marks;
   for (const Span& span : spans) {
     text += span.text;
     marks.append(span.text.size(), span.trusted ? '\1' : '\0');
   }
-  return encode_text(text, {false, marks.data()});
+  return encode_text(text, {false, marks.data()}, cancel);
 }
 
-Result<std::vector<TokenId>> BpeTokenizer::encode_text(std::string_view text, Trust trust) const {
+Result<std::vector<TokenId>> BpeTokenizer::encode_text(std::string_view text, Trust trust,
+                                                       const Cancel& cancel) const {
+  if (text.size() > kMaxText) {
+    return error(Code::kInvalid, "the text has {} bytes; at most {} are read at a time", text.size(), kMaxText);
+  }
   if (const auto bad = find_invalid_utf8(text)) {
     return error(Code::kInvalid, "the text is not UTF-8 at byte {} of {}", *bad, text.size());
   }
@@ -41,14 +52,14 @@ Result<std::vector<TokenId>> BpeTokenizer::encode_text(std::string_view text, Tr
       ids.push_back(piece.id);
     } else {
       KAPITSA_RETURN_IF_ERROR(encode_run(text.substr(piece.begin, piece.end - piece.begin),
-                                         trust.from(piece.begin), piece.begin == 0, ids));
+                                         trust.from(piece.begin), piece.begin == 0, cancel, ids));
     }
   }
   return ids;
 }
 
 Status BpeTokenizer::encode_run(std::string_view run, Trust trust, bool starts_text,
-                                std::vector<TokenId>& out) const {
+                                const Cancel& cancel, std::vector<TokenId>& out) const {
   std::string text, marks;
   if (!parts_.normalizer.keeps(run)) {
     text = run;
@@ -59,25 +70,28 @@ Status BpeTokenizer::encode_run(std::string_view run, Trust trust, bool starts_t
     if (marked) trust.marks = marks.data();
     run = text;
   }
-  if (normalized_.empty()) return encode_words(run, starts_text, out);
+  if (normalized_.empty()) return encode_words(run, starts_text, cancel, out);
   for (const AddedTokens::Piece& piece : normalized_.split(run, trust)) {
     if (piece.id >= 0) {
       out.push_back(piece.id);
     } else {
       KAPITSA_RETURN_IF_ERROR(encode_words(run.substr(piece.begin, piece.end - piece.begin),
-                                           starts_text && piece.begin == 0, out));
+                                           starts_text && piece.begin == 0, cancel, out));
     }
   }
   return Status();
 }
 
 Status BpeTokenizer::encode_words(std::string_view text, bool starts_text,
-                                  std::vector<TokenId>& out) const {
+                                  const Cancel& cancel, std::vector<TokenId>& out) const {
   if (text.empty()) return Status();
   Words words(text, starts_text);
   KAPITSA_RETURN_IF_ERROR(parts_.pretokenizer.apply(words));
-  for (size_t i = 0; i < words.ranges.size(); ++i) parts_.model->encode(words.word(i), out);
-  return Status();
+  for (size_t i = 0; i < words.ranges.size(); ++i) {
+    if (i % 1024 == 0) KAPITSA_RETURN_IF_ERROR(cancel.status());
+    parts_.model->encode(words.word(i), cancel, out);
+  }
+  return cancel.status();
 }
 
 std::string BpeTokenizer::bytes(TokenId id) const {

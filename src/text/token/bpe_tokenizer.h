@@ -28,7 +28,8 @@ class BpeTokenizer : public Tokenizer {
   static Result<std::unique_ptr<BpeTokenizer>> create(TokenizerParts parts);
 
   using Tokenizer::encode;
-  Result<std::vector<TokenId>> encode(std::span<const Span> spans) const override;
+  Result<std::vector<TokenId>> encode(std::span<const Span> spans,
+                                      const Cancel& cancel = {}) const override;
   size_t vocab_size() const override { return parts_.vocab.size(); }
   std::string bytes(TokenId id) const override;
   std::string piece(TokenId id) const override { return parts_.vocab.piece(id); }
@@ -37,11 +38,13 @@ class BpeTokenizer : public Tokenizer {
 
  private:
   explicit BpeTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
-  Result<std::vector<TokenId>> encode_text(std::string_view text, Trust trust) const;
+  Result<std::vector<TokenId>> encode_text(std::string_view text, Trust trust,
+                                           const Cancel& cancel) const;
   // Ordinary text between two added tokens.
-  Status encode_run(std::string_view run, Trust trust, bool starts_text,
+  Status encode_run(std::string_view run, Trust trust, bool starts_text, const Cancel& cancel,
                     std::vector<TokenId>& out) const;
-  Status encode_words(std::string_view text, bool starts_text, std::vector<TokenId>& out) const;
+  Status encode_words(std::string_view text, bool starts_text, const Cancel& cancel,
+                      std::vector<TokenId>& out) const;
 
   TokenizerParts parts_;
   AddedTokens raw_;         // found in the text as it is

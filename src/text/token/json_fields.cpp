@@ -1,6 +1,12 @@
 #include "text/token/json_fields.h"
 
 namespace kapitsa::text {
+namespace {
+
+// Files that people publish have up to about ten.
+constexpr size_t kMaxSteps = 64;
+
+}  // namespace
 
 const Json& field(const Json& object, std::string_view key) {
   static const Json kNull;
@@ -50,6 +56,10 @@ Result<PatternField> pattern_field(const Json& object, std::string_view where) {
 Result<const Json*> sequence_field(const Json& object, std::string_view key, std::string_view where) {
   const Json& parts = field(object, key);
   if (!parts.is_array()) return error(Code::kCorrupt, "{}.{} is not a list", where, key);
+  if (parts.size() > kMaxSteps) {
+    return error(Code::kUnsupported, "{}.{} has {} steps; at most {} are taken", where, key, parts.size(),
+                 kMaxSteps);
+  }
   return &parts;
 }
 

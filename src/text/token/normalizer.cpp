@@ -134,8 +134,14 @@ bool Normalizer::keeps(std::string_view text) const {
 }
 
 Status Normalizer::apply(std::string& text, std::string* marks) const {
+  // No real normalizer makes a text eighteen times as long (NFKD of U+FDFA) more than once.
+  const size_t before = text.size(), limit = 4096 + 32 * before;
   for (const auto& step : steps_) {
     if (!step->keeps(text)) KAPITSA_RETURN_IF_ERROR(step->apply(text, marks));
+    if (text.size() > limit) {
+      return error(Code::kCorrupt, "the tokenizer's normalizer makes {} bytes of {}; at most {} are right",
+                   text.size(), before, limit);
+    }
   }
   return Status();
 }

@@ -6,6 +6,17 @@ namespace kapitsa::text {
 namespace {
 
 constexpr std::string_view kWhere = "normalizer";
+// Bytes of what a step puts in; real ones have one character.
+constexpr size_t kMaxContent = 64;
+
+Result<std::string> content_field(const Json& json, std::string_view key) {
+  KAPITSA_ASSIGN(std::string content, string_field(json, key, "", kWhere));
+  if (content.size() > kMaxContent) {
+    return error(Code::kUnsupported, "normalizer.{} has {} bytes; at most {} are taken", key, content.size(),
+                 kMaxContent);
+  }
+  return content;
+}
 
 Status read(const Json& json, Normalizer& out) {
   KAPITSA_ASSIGN(const std::string type, type_of(json, kWhere));
@@ -23,7 +34,7 @@ Status read(const Json& json, Normalizer& out) {
   } else if (type == "Lowercase") {
     out.add(lowercase_step());
   } else if (type == "Prepend") {
-    KAPITSA_ASSIGN(std::string content, string_field(json, "prepend", "", kWhere));
+    KAPITSA_ASSIGN(std::string content, content_field(json, "prepend"));
     out.add(prepend_step(std::move(content)));
   } else if (type == "Strip") {
     KAPITSA_ASSIGN(const bool left, bool_field(json, "strip_left", true, kWhere));
@@ -31,7 +42,7 @@ Status read(const Json& json, Normalizer& out) {
     out.add(strip_step(left, right));
   } else if (type == "Replace") {
     KAPITSA_ASSIGN(const PatternField pattern, pattern_field(json, kWhere));
-    KAPITSA_ASSIGN(std::string content, string_field(json, "content", "", kWhere));
+    KAPITSA_ASSIGN(std::string content, content_field(json, "content"));
     SplitterPtr splitter;
     if (pattern.is_regex) {
       KAPITSA_ASSIGN(splitter, regex_splitter(pattern.text));

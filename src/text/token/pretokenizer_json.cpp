@@ -2,6 +2,7 @@
 #include "text/token/json_fields.h"
 #include "text/token/pretokenizer.h"
 #include "text/unicode/properties.h"
+#include "text/unicode/utf8.h"
 
 namespace kapitsa::text {
 namespace {
@@ -106,6 +107,10 @@ class Reader {
     }
     KAPITSA_ASSIGN(const std::string replacement,
                    string_field(json, "replacement", "\u2581", kWhere));
+    if (replacement.empty() || decode(replacement, 0).length != replacement.size()) {
+      return error(Code::kCorrupt, "pre_tokenizer.replacement has {} bytes; it must be one character",
+                   replacement.size());
+    }
     // Files from before prepend_scheme say add_prefix_space.
     KAPITSA_ASSIGN(const bool prefix, bool_field(json, "add_prefix_space", true, kWhere));
     KAPITSA_ASSIGN(const std::string scheme,

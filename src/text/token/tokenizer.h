@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cancel.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "weights/metadata.h"
@@ -34,11 +35,14 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> from_gguf(const weights::Metadata& metadata);
 
   // Ids of the concatenated spans. Adds no BOS or EOS by itself. Pre-tokenisation sees each run of
-  // neighbouring ordinary text whole, across span borders. Error: invalid UTF-8, with its byte position.
-  virtual Result<std::vector<TokenId>> encode(std::span<const Span> spans) const = 0;
-  Result<std::vector<TokenId>> encode(std::string_view text, bool trusted) const {
+  // neighbouring ordinary text whole, across span borders. Errors: invalid UTF-8, with its byte
+  // position; that of `cancel`.
+  virtual Result<std::vector<TokenId>> encode(std::span<const Span> spans,
+                                              const Cancel& cancel = {}) const = 0;
+  Result<std::vector<TokenId>> encode(std::string_view text, bool trusted,
+                                      const Cancel& cancel = {}) const {
     const Span span{std::string(text), trusted};
-    return encode(std::span(&span, 1));
+    return encode(std::span(&span, 1), cancel);
   }
 
   virtual size_t vocab_size() const = 0;

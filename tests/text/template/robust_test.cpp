@@ -54,6 +54,21 @@ TEST(TemplateLimits, LoopsEnd) {
   expect_in("range", failure_of("{% for a in range(999999999) %}{% endfor %}"));
 }
 
+// What one step of the engine may take long for, in loops that its count of steps lets run for minutes.
+TEST(TemplateLimits, TimeEndsWhatStepsDoNot) {
+  const std::string loop = "{% set s = 'a' * 1000000 %}{% set l = range(99999) | list %}{% for i in range(99999) %}";
+  for (const char* body : {"{% if l | sort == l %}{% endif %}", "{% set x = s.upper() %}", "{% set x = s.find('b') %}",
+                           "{% if s in s ~ 'b' %}{% endif %}", "{% if 'b' in l %}{% endif %}", "{% set x = l | map('string') | list %}",
+                           "{% set x = l | tojson %}", "{% if s is lower %}{% endif %}", "{% if l == (l + [1]) %}{% endif %}",
+                           "{% set x = l | unique | list %}", "{% set x = s | title %}", "{% set x = l | sum %}",
+                           "{% set x = s[::-1] %}", "{% set x = l | reverse | list %}",
+                           "{% set x = s | escape %}", "{% set x = (l | select('eq', 1)) | list %}", "{% set x = l | groupby('a') %}"}) {
+    TemplateInput input = chat("hi");
+    input.cancel = Cancel::within(std::chrono::milliseconds(100));
+    EXPECT_EQ(failure_of(loop + body + "{% endfor %}", input).substr(0, 30), "this takes longer than the 0.1") << body;
+  }
+}
+
 TEST(TemplateLimits, TextDoesNotGrowWithoutEnd) {
   const std::string loop = "{% set ns = namespace(x='aaaaaaaa') %}{% for i in range(64) %}";
   expect_in("grew over", failure_of(loop + "{% set ns.x = ns.x + ns.x %}{% endfor %}"));

@@ -9,10 +9,43 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-std::unique_ptr<Tokenizer> qwen3() {
+const Json& qwen3_json() {
   static const Json json = read_json("fixtures/qwen3-tokenizer/tokenizer.json");
+  return json;
+}
+
+std::unique_ptr<Tokenizer> qwen3() {
   static const Json config = read_json("fixtures/qwen3-tokenizer/tokenizer_config.json");
-  return json_tokenizer(json, config);
+  return json_tokenizer(qwen3_json(), config);
+}
+
+// The definition of byte-pair encoding, for words of ASCII letters.
+Ids merged_by_hand(const Tokenizer& tokenizer, const std::string& word) {
+  static const auto ranks = [] {
+    std::map<std::pair<std::string, std::string>, size_t> out;
+    for (const Json& merge : qwen3_json()["model"]["merges"]) {
+      out.try_emplace({merge[0].get<std::string>(), merge[1].get<std::string>()}, out.size());
+    }
+    return out;
+  }();
+  std::vector<std::string> pieces;
+  for (const char c : word) pieces.emplace_back(1, c);
+  for (;;) {
+    size_t best = SIZE_MAX, at = 0;
+    for (size_t i = 0; i + 1 < pieces.size(); ++i) {
+      const auto found = ranks.find({pieces[i], pieces[i + 1]});
+      if (found != ranks.end() && found->second < best) {
+        best = found->second;
+        at = i;
+      }
+    }
+    if (best == SIZE_MAX) break;
+    pieces[at] += pieces[at + 1];
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  }
+  Ids ids;
+  for (const std::string& piece : pieces) ids.push_back(*tokenizer.find(piece));
+  return ids;
 }
 
 TEST(Trust, WhatAUserTypesNeverBecomesASpecialToken) {
@@ -114,6 +147,31 @@ TEST(Encode, ALongWordIsNoTrouble) {
   std::string back;
   for (const TokenId id : *ids) back += tokenizer->bytes(id);
   EXPECT_EQ(back, std::string(1 << 20, 'a'));
+}
+
+TEST(Encode, ALongWordMergesAsAShortOneDoes) {
+  // Below and above the length at which the way of merging changes, words of one alphabet: the pieces of a long
+  // word must be what repeated joining of the lowest rank gives.
+  const auto tokenizer = qwen3();
+  ASSERT_NE(tokenizer, nullptr);
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    std::string word;
+    for (size_t n = 20 + random() % 60; word.size() < n;) word += "aabet"[random() % 5];
+    EXPECT_EQ(*tokenizer->encode(word, false), merged_by_hand(*tokenizer, word)) << word;
+  }
+}
+
+TEST(Encode, EndsWhenItsCallerLeaves) {
+  const auto tokenizer = qwen3();
+  ASSERT_NE(tokenizer, nullptr);
+  const Cancel cancel = Cancel::within(std::chrono::hours(1));
+  cancel.stop();
+  for (const std::string& text : {std::string(1 << 20, 'a'), std::string("a word")}) {
+    const auto ids = tokenizer->encode(text, false, cancel);
+    ASSERT_FALSE(ids.ok());
+    EXPECT_EQ(ids.status().code(), Code::kCancelled);
+  }
 }
 
 TEST(Encode, APatternThatNeverEndsIsGivenUp) {

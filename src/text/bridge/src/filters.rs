@@ -2,48 +2,25 @@
 //! Jinja2's or would be confused by twins.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::ffi::CString;
 
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
-use minijinja::{filters as builtin, Environment, Error, ErrorKind, Output, State};
+use minijinja::{Environment, Error, ErrorKind, Output, State};
 
-use crate::methods::{self, format_room, room, MAX_STRING};
+use crate::builtins;
+use crate::limits::{self, room, tick, MAX_DEPTH, MAX_LIST, MAX_STRING};
+use crate::methods::{self, format_room};
 use crate::python::{fail, str_of, Dumps};
 use crate::taint;
+use crate::tests;
 use crate::values::{attribute, is_generator, markup_add, slice, Generator};
-
-/// The longest list, the deepest nesting and the most output that a template may make, as MAX_STRING.
-const MAX_LIST: usize = 1 << 20;
-const MAX_DEPTH: usize = 256;
-const MAX_OUTPUT: usize = 4 * MAX_STRING;
-const MAX_NODES: usize = 20_000_000;
-
-thread_local! {
-    static WRITTEN: Cell<usize> = const { Cell::new(0) };
-    static VISITED: Cell<usize> = const { Cell::new(0) };
-}
-
-fn spend(counter: &'static std::thread::LocalKey<Cell<usize>>, n: usize, most: usize) -> Result<(), Error> {
-    let sum = counter.get().saturating_add(n);
-    counter.set(sum);
-    if sum > most {
-        return fail(format!("the template makes too much text or too many values (limit {most})"));
-    }
-    Ok(())
-}
 
 /// The marker of raise_exception's text in an error; no JSON or template text can hold it by accident
 /// without being an error already.
 pub const RAISED: &str = "\u{0}raised\u{0}";
 
-/// Begins a render on this thread.
-pub fn reset() {
-    WRITTEN.set(0);
-    VISITED.set(0);
-}
-
 fn bounded(value: Value) -> Result<Value, Error> {
+    tick()?;
     let long = match value.kind() {
         ValueKind::String => value.as_str().map_or(0, str::len) > MAX_STRING,
         ValueKind::Seq | ValueKind::Iterable => value.len().unwrap_or(0) > MAX_LIST,
@@ -75,7 +52,7 @@ fn stored(value: Value) -> Result<Value, Error> {
             return check(&Value::from(generator.peek()), depth);
         }
         for key in value.try_iter()? {
-            spend(&VISITED, 1, MAX_NODES)?;
+            limits::visit()?;
             if value.kind() == ValueKind::Map {
                 check(&value.get_item(&key)?, depth + 1)?;
             } else {
@@ -99,6 +76,7 @@ fn stored(value: Value) -> Result<Value, Error> {
 
 /// What `for` walks.
 fn iterated(value: Value) -> Result<Value, Error> {
+    tick()?;
     match value.kind() {
         ValueKind::None | ValueKind::Bool | ValueKind::Number | ValueKind::Plain => {
             fail(format!("a value of type {} is not iterable", value.kind()))
@@ -107,8 +85,14 @@ fn iterated(value: Value) -> Result<Value, Error> {
     }
 }
 
-/// `value` with the twins in it (and in its items) turned back, for comparisons.
-fn plain(value: Value) -> Value {
+/// An operand of a comparison.
+fn compared(value: Value) -> Result<Value, Error> {
+    tick()?;
+    Ok(if taint::active() { plain(value) } else { value })
+}
+
+/// `value` with the twins in it (and in its items) turned back.
+pub fn plain(value: Value) -> Value {
     match value.kind() {
         ValueKind::String => match taint::plain(value.as_str().unwrap_or_default()) {
             Cow::Owned(text) => Value::from(text),
@@ -125,6 +109,7 @@ fn plain(value: Value) -> Value {
 }
 
 fn tojson(value: Value, indent: Option<Value>, kwargs: Kwargs) -> Result<String, Error> {
+    tick()?;
     // transformers' signature: tojson(x, ensure_ascii=False, indent=None, separators=None, sort_keys=False).
     let ensure_ascii = match indent {
         Some(first) => first.is_true(),
@@ -149,6 +134,7 @@ fn tojson(value: Value, indent: Option<Value>, kwargs: Kwargs) -> Result<String,
 }
 
 fn join(values: Value, separator: Option<Value>, kwargs: Kwargs) -> Result<Value, Error> {
+    tick()?;
     let separator = str_of(&separator.unwrap_or_else(|| Value::from("")));
     let attribute: Option<Value> = kwargs.get("attribute")?;
     kwargs.assert_all_used()?;
@@ -167,6 +153,7 @@ fn join(values: Value, separator: Option<Value>, kwargs: Kwargs) -> Result<Value
 
 /// Jinja2's indent: every line but the first, and no blank one.
 fn indent(value: Value, width: Option<Value>, first: Option<bool>, blank: Option<bool>, kwargs: Kwargs) -> Result<String, Error> {
+    tick()?;
     let width = width.or(kwargs.get("width")?).unwrap_or_else(|| Value::from(4));
     let first = first.or(kwargs.get("first")?).unwrap_or(false);
     let blank = blank.or(kwargs.get("blank")?).unwrap_or(false);
@@ -190,6 +177,7 @@ fn indent(value: Value, width: Option<Value>, first: Option<bool>, blank: Option
 
 /// Jinja2's dictsort(case_sensitive=False, by="key", reverse=False), by what twins stand for.
 fn dictsort(value: Value, kwargs: Kwargs) -> Result<Value, Error> {
+    tick()?;
     let by_value = kwargs.get::<Option<&str>>("by")? == Some("value");
     let case_sensitive = kwargs.get::<Option<bool>>("case_sensitive")?.unwrap_or(false);
     let reverse = kwargs.get::<Option<bool>>("reverse")?.unwrap_or(false);
@@ -210,6 +198,7 @@ fn dictsort(value: Value, kwargs: Kwargs) -> Result<Value, Error> {
 }
 
 fn length(value: Value) -> Result<usize, Error> {
+    tick()?;
     match value.kind() {
         ValueKind::Undefined => Ok(0),
         ValueKind::String => Ok(value.as_str().map_or(0, |s| s.chars().count())),
@@ -241,8 +230,9 @@ fn strftime_now(format: String) -> Result<String, Error> {
 
 /// What `{{ }}` writes.
 fn write_value(out: &mut Output, _: &State, value: &Value) -> Result<(), Error> {
+    tick()?;
     let text = str_of(value);
-    spend(&WRITTEN, text.len(), MAX_OUTPUT)?;
+    limits::write(text.len())?;
     out.write_str(&text).map_err(|_| Error::new(ErrorKind::WriteFailure, "the text grew too long"))
 }
 
@@ -257,84 +247,40 @@ pub fn install(env: &mut Environment<'static>) {
     env.add_filter("kapitsa_bounded", bounded);
     env.add_filter("kapitsa_text", text_operand);
     env.add_filter("kapitsa_stored", stored);
-    env.add_filter("kapitsa_plain", plain);
+    env.add_filter("kapitsa_plain", compared);
     env.add_filter("kapitsa_iterated", iterated);
     env.add_filter("kapitsa_slice", slice);
     env.add_filter("kapitsa_attribute", attribute);
     env.add_filter("kapitsa_add", markup_add);
 
     env.add_filter("tojson", tojson);
-    env.add_filter("string", |v: Value| str_of(&v));
+    env.add_filter("string", |v: Value| tick().map(|()| str_of(&v)));
     env.add_filter("join", join);
     env.add_filter("length", length);
     env.add_filter("count", length);
-    env.add_filter("trim", |v: Value, set: Option<String>| methods::strip(&str_of(&v), set.as_deref(), true, true));
-    env.add_filter("upper", |v: Value| methods::upper(&str_of(&v)));
-    env.add_filter("lower", |v: Value| methods::lower(&str_of(&v)));
-    env.add_filter("capitalize", |v: Value| methods::capitalize(&str_of(&v)));
+    env.add_filter("trim", |v: Value, set: Option<String>| {
+        tick().map(|()| methods::strip(&str_of(&v), set.as_deref(), true, true))
+    });
+    env.add_filter("upper", |v: Value| tick().map(|()| methods::upper(&str_of(&v))));
+    env.add_filter("lower", |v: Value| tick().map(|()| methods::lower(&str_of(&v))));
+    env.add_filter("capitalize", |v: Value| tick().map(|()| methods::capitalize(&str_of(&v))));
+    env.add_filter("title", |v: Value| tick().map(|()| methods::title(&str_of(&v))));
     env.add_filter("replace", |v: Value, old: Value, new: Value, count: Option<i64>| {
+        tick()?;
         methods::replace(&str_of(&v), &str_of(&old), &str_of(&new), count)
     });
     env.add_filter("items", |v: Value| match v.kind() {
         ValueKind::Undefined => Ok(Value::from(Vec::<Value>::new())),
-        _ => methods::items(&v),
+        _ => tick().and_then(|()| methods::items(&v)),
     });
-    env.add_filter("safe", |v: Value| Value::from_safe_string(str_of(&v)));
+    env.add_filter("safe", |v: Value| tick().map(|()| Value::from_safe_string(str_of(&v))));
     env.add_filter("indent", indent);
     env.add_filter("dictsort", dictsort);
     env.add_filter("format", |format: String, args: Rest<Value>| -> Result<String, Error> {
+        tick()?;
         format_room(&format, &args)?;
         minijinja::format_filter(minijinja::FormatStyle::Printf, &format, &args)
     });
-    // Rarely used, and they make as many items as they are asked for.
-    for name in ["batch", "slice"] {
-        env.remove_filter(name);
-    }
-    // Jinja2 has no such filters.
-    for name in ["split", "lines", "chain", "zip", "bool"] {
-        env.remove_filter(name);
-    }
-
-    // Jinja2 gives generators here.
-    env.add_filter("map", |state: &State, v: Value, args: Rest<Value>| -> Result<Value, Error> {
-        Ok(Generator::value(builtin::map(state, v, args)?))
-    });
-    env.add_filter("select", |state: &State, v: Value, test: Option<Cow<'_, str>>, args: Rest<Value>| {
-        builtin::select(state, v, test, args).map(Generator::value)
-    });
-    env.add_filter("reject", |state: &State, v: Value, test: Option<Cow<'_, str>>, args: Rest<Value>| {
-        builtin::reject(state, v, test, args).map(Generator::value)
-    });
-    env.add_filter(
-        "selectattr",
-        |state: &State, v: Value, name: Cow<'_, str>, test: Option<Cow<'_, str>>, args: Rest<Value>| {
-            builtin::selectattr(state, v, name, test, args).map(Generator::value)
-        },
-    );
-    env.add_filter(
-        "rejectattr",
-        |state: &State, v: Value, name: Cow<'_, str>, test: Option<Cow<'_, str>>, args: Rest<Value>| {
-            builtin::rejectattr(state, v, name, test, args).map(Generator::value)
-        },
-    );
-
-    // Python's strings and dicts are sequences and can be iterated.
-    let iterable = |v: &Value| {
-        matches!(v.kind(), ValueKind::String | ValueKind::Seq | ValueKind::Iterable | ValueKind::Map | ValueKind::Undefined)
-    };
-    env.add_test("iterable", move |v: Value| iterable(&v));
-    env.add_test("sequence", move |v: Value| iterable(&v));
-    for name in ["eq", "equalto", "=="] {
-        env.add_test(name, |a: Value, b: Value| plain(a) == plain(b));
-    }
-    for name in ["ne", "!="] {
-        env.add_test(name, |a: Value, b: Value| plain(a) != plain(b));
-    }
-    env.add_test("in", |a: Value, b: Value| -> Result<bool, Error> {
-        let (a, b) = (plain(a), plain(b));
-        match (a.as_str(), b.as_str()) {
-            (Some(a), Some(b)) => Ok(b.contains(a)),
-            _ => Ok(b.try_iter()?.any(|x| x == a)),
-        }
-    });
+    builtins::install(env);
+    tests::install(env);
 }

@@ -1,15 +1,19 @@
 //! The C interface of bridge.h over the modules of this crate.
 
+mod builtins;
 mod filters;
+mod limits;
 mod methods;
 mod python;
 mod rewrite;
 mod taint;
 mod template;
+mod tests;
 mod values;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use limits::Watch;
 use serde_json::{Map, Value as Json};
 use template::{Failure, Template};
 
@@ -112,11 +116,13 @@ unsafe fn render(
     compiled: &Template,
     context: *const u8,
     size: usize,
+    watch: Watch,
     result: *mut Text,
     work: impl FnOnce(&Template, &Map<String, Json>) -> Result<String, Failure> + Send,
 ) -> i32 {
     let rendered = utf8(context, size, "input").and_then(|text| {
-        guarded(|| {
+        guarded(move || {
+            limits::watch(watch);
             let context = serde_json::from_str(text).map_err(|e| Failure::Failed(format!("input: {e}")))?;
             work(compiled, &context)
         })
@@ -133,9 +139,10 @@ pub unsafe extern "C" fn kapitsa_template_render(
     compiled: *const Template,
     context: *const u8,
     size: usize,
+    watch: Watch,
     result: *mut Text,
 ) -> i32 {
-    render(&*compiled, context, size, result, |template, context| template.render(context))
+    render(&*compiled, context, size, watch, result, |template, context| template.render(context))
 }
 
 /// # Safety
@@ -145,9 +152,10 @@ pub unsafe extern "C" fn kapitsa_template_render_spans(
     compiled: *const Template,
     context: *const u8,
     size: usize,
+    watch: Watch,
     result: *mut Text,
 ) -> i32 {
-    render(&*compiled, context, size, result, |template, context| {
+    render(&*compiled, context, size, watch, result, |template, context| {
         let pieces = template.render_spans(context)?;
         Ok(Json::from(pieces).to_string())
     })

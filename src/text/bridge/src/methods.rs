@@ -4,20 +4,11 @@
 use minijinja::value::{from_args, Kwargs, Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 
+use crate::limits::{room, tick};
 use crate::python::{fail, str_of};
 use crate::taint;
 
 pub type Chars = Vec<(char, bool)>;
-
-/// The longest string that a template may make, far above any prompt: a hostile one shall not eat the memory.
-pub const MAX_STRING: usize = 16 << 20;
-
-pub fn room(size: usize) -> Result<(), Error> {
-    if size > MAX_STRING {
-        return fail(format!("a string grew over {MAX_STRING} bytes"));
-    }
-    Ok(())
-}
 
 /// Guards str.format: the engine's own may be asked for any width, and for each argument many times.
 pub fn format_room(format: &str, args: &[Value]) -> Result<(), Error> {
@@ -196,7 +187,7 @@ pub fn capitalize(text: &str) -> Value {
     cased(text, |i, _| i == 0)
 }
 
-fn title(text: &str) -> Value {
+pub fn title(text: &str) -> Value {
     cased(text, |_, before| !before.is_some_and(char::is_alphabetic))
 }
 
@@ -337,6 +328,7 @@ fn str_method(state: &State, value: &Value, method: &str, args: &[Value]) -> Res
 }
 
 pub fn call(state: &State, value: &Value, method: &str, args: &[Value]) -> Result<Value, Error> {
+    tick()?;
     match value.kind() {
         ValueKind::String => str_method(state, value, method, args),
         ValueKind::Map if method == "items" => {

@@ -26,10 +26,7 @@ const DICT_METHODS: [(&str, &str); 7] = [
 const PLAIN: &str = "|kapitsa_plain";
 
 pub struct Rewritten {
-    /// For plain renderings: limits on sizes.
-    pub plain: String,
-    /// The same, and comparisons look behind twins.
-    pub tainted: String,
+    pub source: String,
     /// Every identifier and string that the template spells.
     pub names: HashSet<String>,
 }
@@ -137,7 +134,7 @@ fn slice_colons(tokens: &Tokens, open: usize) -> Vec<usize> {
 /// `x[a:b]` becomes `(x|kapitsa_slice(a,b))`, and `x.items` `(x|kapitsa_attribute('items'))`.
 fn trailers(tokens: &Tokens, edits: &mut Vec<Edit>) {
     let mut put = |at: std::ops::Range<usize>, text| {
-        edits.push(Edit { from: at.start, to: at.end, text, only_tainted: false })
+        edits.push(Edit { from: at.start, to: at.end, text })
     };
     let bytes = |i: usize| tokens.start(i)..tokens.end(i);
     for start in 1..tokens.len() {
@@ -211,8 +208,8 @@ fn markup_adds(tokens: &Tokens, edits: &mut Vec<Edit>) {
                 if let Some(after) = operand {
                     let (from, to) = (tokens.start(plus), tokens.end(plus));
                     let last = tokens.end(after - 1);
-                    edits.push(Edit { from, to, text: ADD, only_tainted: false });
-                    edits.push(Edit { from: last, to: last, text: ")", only_tainted: false });
+                    edits.push(Edit { from, to, text: ADD });
+                    edits.push(Edit { from: last, to: last, text: ")" });
                 }
             }
         }
@@ -225,13 +222,12 @@ struct Edit {
     from: usize,
     to: usize,
     text: &'static str,
-    only_tainted: bool,
 }
 
 fn edits(tokens: &Tokens) -> Vec<Edit> {
     let mut edits = Vec::new();
     let (start_of, end_of) = (|i| tokens.start(i), |i| tokens.end(i));
-    let mut insert = |at: usize, text, only_tainted| edits.push(Edit { from: at, to: at, text, only_tainted });
+    let mut insert = |at: usize, text| edits.push(Edit { from: at, to: at, text });
     let mut replaced = Vec::new();
     let mut loop_head = false;
     let mut assigned = false;
@@ -249,7 +245,6 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
                                 from: start_of(i + 1),
                                 to: end_of(i + 1),
                                 text: same,
-                                only_tainted: false,
                             });
                         }
                     }
@@ -260,30 +255,30 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
                     let equals = (i..tokens.len()).find(|&j| matches!(tokens.list[j].0, Token::Assign | Token::BlockEnd));
                     if let (Some(close), Some(equals)) = (close, equals) {
                         if equals < close && close > equals + 1 {
-                            insert(end_of(equals), "(", false);
+                            insert(end_of(equals), "(");
                             assigned = true;
                         }
                     }
                 }
             }
             Token::BlockEnd if assigned => {
-                insert(end_of(i - 1), STORED, false);
+                insert(end_of(i - 1), STORED);
                 assigned = false;
             }
-            Token::Plus | Token::Mul if binary => insert(end_of(i - 1), BOUNDED, false),
+            Token::Plus | Token::Mul if binary => insert(end_of(i - 1), BOUNDED),
             Token::Tilde if binary => {
-                insert(end_of(i - 1), TEXT, false);
+                insert(end_of(i - 1), TEXT);
                 if let Some(end) = skip_operand(tokens, i + 1) {
                     // Another `~` comes to its left operand itself.
                     if !matches!(tokens.get(end), Some(Token::Tilde)) {
-                        insert(end_of(end - 1), TEXT, false);
+                        insert(end_of(end - 1), TEXT);
                     }
                 }
             }
             Token::Eq | Token::Ne | Token::Lt | Token::Lte | Token::Gt | Token::Gte if binary => {
-                insert(end_of(i - 1), PLAIN, true);
+                insert(end_of(i - 1), PLAIN);
                 if let Some(end) = skip_operand(tokens, i + 1) {
-                    insert(end_of(end - 1), PLAIN, true);
+                    insert(end_of(end - 1), PLAIN);
                 }
             }
             Token::Ident("in") if loop_head => {
@@ -291,15 +286,15 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
                 let end = skip_operand(tokens, i + 1);
                 let ends = |t: &Token| matches!(t, Token::BlockEnd | Token::Ident("if" | "recursive"));
                 if let Some(end) = end.filter(|&e| tokens.get(e).is_some_and(ends)) {
-                    insert(end_of(end - 1), ITERATED, false);
+                    insert(end_of(end - 1), ITERATED);
                 }
             }
             Token::Ident("in") => {
                 let before = if i > 0 && tokens.is_ident(i - 1, "not") { i - 1 } else { i };
                 if before > 0 && ends_operand(&tokens.list[before - 1].0) {
-                    insert(end_of(before - 1), PLAIN, true);
+                    insert(end_of(before - 1), PLAIN);
                     if let Some(end) = skip_operand(tokens, i + 1) {
-                        insert(end_of(end - 1), PLAIN, true);
+                        insert(end_of(end - 1), PLAIN);
                     }
                 }
             }
@@ -313,9 +308,9 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
     edits
 }
 
-fn apply(source: &str, edits: &[Edit], tainted: bool) -> String {
+fn apply(source: &str, edits: &[Edit]) -> String {
     let (mut out, mut at) = (String::with_capacity(source.len() * 2), 0);
-    for edit in edits.iter().filter(|e| tainted || !e.only_tainted) {
+    for edit in edits {
         out.push_str(&source[at..edit.from]);
         out.push_str(edit.text);
         at = edit.to;
@@ -357,8 +352,7 @@ pub fn rewrite(source: &str, whitespace: WhitespaceConfig) -> Result<Rewritten, 
         _ => None,
     });
     Ok(Rewritten {
-        plain: apply(source, &edits, false),
-        tainted: apply(source, &edits, true),
+        source: apply(source, &edits),
         names: names.collect(),
     })
 }

@@ -48,6 +48,11 @@ fn twins() -> Option<Rc<Twins>> {
     TWINS.with(|t| t.borrow().clone())
 }
 
+/// Whether this render has twins.
+pub fn active() -> bool {
+    TWINS.with(|t| t.borrow().is_some())
+}
+
 /// Twins exist while this lives.
 pub struct Tainting;
 

@@ -8,6 +8,7 @@ use minijinja::{Environment, Error, ErrorKind};
 use serde_json::{Map, Value as Json};
 
 use crate::filters::{self, RAISED};
+use crate::limits;
 use crate::rewrite::rewrite;
 use crate::taint::{self, Reach};
 
@@ -27,8 +28,7 @@ pub enum Failure {
 pub struct Template {
     source: String,
     names: HashSet<String>,
-    plain: Environment<'static>,
-    tainted: Environment<'static>,
+    env: Environment<'static>,
 }
 
 fn describe(error: &Error) -> Failure {
@@ -86,15 +86,14 @@ impl Template {
             Ok(Template {
                 source: source.to_owned(),
                 names: rewritten.names,
-                plain: environment(rewritten.plain)?,
-                tainted: environment(rewritten.tainted)?,
+                env: environment(rewritten.source)?,
             })
         };
         compile().map_err(|e: Error| describe(&e))
     }
 
     pub fn render(&self, context: &Map<String, Json>) -> Result<String, Failure> {
-        render_in(&self.plain, context)
+        render_in(&self.env, context)
     }
 
     /// The rendering in pieces, trusted and untrusted in turn. The first way of tainting that leaves the
@@ -104,7 +103,7 @@ impl Template {
         for reach in [Reach::All, Reach::Suspicious] {
             let mut context = context.clone();
             let Some(_tainting) = taint::taint(&mut context, &self.source, &self.names, reach) else { break };
-            if let Ok(text) = render_in(&self.tainted, &context) {
+            if let Ok(text) = render_in(&self.env, &context) {
                 if taint::plain(&text) == expected {
                     return Ok(taint::split(&text));
                 }
@@ -115,7 +114,7 @@ impl Template {
 }
 
 fn render_in(env: &Environment, context: &Map<String, Json>) -> Result<String, Failure> {
-    filters::reset();
+    limits::begin();
     let template = env.get_template("chat").map_err(|e| describe(&e))?;
     template.render(context).map_err(|e| describe(&e))
 }
