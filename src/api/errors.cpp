@@ -1,5 +1,7 @@
 #include "api/errors.h"
 
+#include "api/params.h"
+
 namespace kapitsa::api {
 namespace {
 
@@ -99,8 +101,8 @@ Error model_not_found(std::string_view asked, std::string_view served) {
   out.param = "model";
   out.code = "model_not_found";
   out.message = fmt::format(
-      "model '{}' is not served here; served: {} (serve with --alias NAME to answer to another name)",
-      asked, served);
+      "model {} is not served here; served: {} (serve with --alias NAME to answer to another name)",
+      brief(Json(asked)), served);
   return out;
 }
 

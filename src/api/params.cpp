@@ -7,6 +7,9 @@
 namespace kapitsa::api {
 namespace {
 
+// Of one string in a list: each token of an answer is looked at for all of them.
+constexpr size_t kLongestText = 4096;
+
 // What a person calls the type of `value`.
 std::string_view type_of(const Json& value) {
   if (value.is_number_integer()) return "integer";
@@ -19,7 +22,10 @@ std::string brief(const Json& value) {
   if (value.is_array()) return fmt::format("an array of {}", value.size());
   if (value.is_object()) return "an object";
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  if (text.size() > 60) {
+    text.resize(57);
+    text += "...";
+  }
   return text;
 }
 
@@ -150,6 +156,10 @@ std::vector<std::string> Params::texts(std::string_view name, size_t limit) {
   }
   for (const std::string& one : out) {
     if (one.empty()) fail(name, fmt::format("'{}' holds an empty string", path_of(name)));
+    if (one.size() > kLongestText) {
+      fail(name, fmt::format("'{}' holds a string of {} bytes; at most {} are allowed", path_of(name),
+                             one.size(), kLongestText));
+    }
   }
   return failed() ? std::vector<std::string>{} : out;
 }

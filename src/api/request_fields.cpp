@@ -33,7 +33,7 @@ Json plain_order(const Json& messages) {
 std::string read_model(Params& params, const Service& service) {
   const auto name = params.text("model");
   if (!name) return service.info().id;
-  if (!service.serves(*name)) params.adopt(model_not_found(brief(Json(*name)), service.names()));
+  if (!service.serves(*name)) params.adopt(model_not_found(*name, service.names()));
   return *name;
 }
 

@@ -1,6 +1,7 @@
 #include "app/answer_printer.h"
 
 #include "app/terminal.h"
+#include "base/plain_text.h"
 
 namespace kapitsa::app {
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "app/terminal.h"
+#include "base/plain_text.h"
 #include "base/say.h"
 
 namespace kapitsa::app {

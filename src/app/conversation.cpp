@@ -2,7 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "text/unicode/utf8.h"
+
 namespace kapitsa::app {
+namespace {
+
+// A template that takes longer is broken or hostile.
+constexpr auto kPreparation = std::chrono::seconds(60);
+
+}  // namespace
 
 void Conversation::user(std::string text) {
   turns_.push_back({"user", std::move(text), {}});
@@ -18,6 +26,11 @@ void Conversation::drop_last() {
 
 Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
   text::Prompt prompt;
+  for (const Turn& turn : turns_) {
+    if (const auto bad = text::find_invalid_utf8(turn.text)) {
+      return error(Code::kInvalid, "the {} message is not UTF-8 at byte {}", turn.role, *bad);
+    }
+  }
   if (raw_) {
     std::string all;
     for (const Turn& turn : turns_) all += turn.text;
@@ -33,6 +46,7 @@ Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
                  engine.info().id);
   }
   text::TemplateInput input;
+  input.cancel = Cancel::within(kPreparation);
   input.messages = messages();
   if (think) input.variables["enable_thinking"] = *think;
   return text::make_prompt(engine.chat_template(), engine.tokenizer(), std::move(input));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -60,6 +61,7 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
   engine::Sequence sequence(executor.pool());
   const size_t taps = options.hidden ? model.graph().taps().size() : 0;
   const auto chunk = static_cast<size_t>(options.chunk);
+  int64_t broken = 0;
   for (size_t at = 0; at < tokens.size(); at += chunk) {
     const auto part = tokens.subspan(at, std::min(chunk, tokens.size() - at));
     const auto rows = static_cast<int>(part.size());
@@ -68,6 +70,7 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
     const auto first = static_cast<int64_t>(at);
     for (int r = 0; r < rows; ++r) {
       const auto logits = executor.logits(r);
+      broken += std::count_if(logits.begin(), logits.end(), [](float x) { return !std::isfinite(x); });
       KAPITSA_RETURN_IF_ERROR(
           file.write(0, (first + r) * static_cast<int64_t>(logits.size()), logits));
       for (size_t i = 0; i < taps; ++i) {
@@ -78,7 +81,10 @@ Status compute(const Options& options, const model::Model& model, engine::Execut
     }
     progress(static_cast<double>(at + part.size()) / static_cast<double>(tokens.size()));
   }
-  return file.finish();
+  KAPITSA_RETURN_IF_ERROR(file.finish());
+  if (broken == 0) return {};
+  return error(Code::kCorrupt, "{} of the logits are not finite, the weights are damaged; {} was written all the same",
+               broken, options.out);
 }
 
 Status run_logits(Options options, const Globals& globals) {

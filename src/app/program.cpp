@@ -142,6 +142,13 @@ struct Program {
                                    near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
                        "");
     }
+    // CLI11 would give "--option=" the next word.
+    for (const char* const* word = argv + 1; word != argv + argc && *word != std::string_view("--"); ++word) {
+      const std::string_view text = *word;
+      if (text.starts_with("--") && text.ends_with("=") && text.find('=') == text.size() - 1) {
+        return wrong_use(fmt::format("{} has no value", text.substr(0, text.size() - 1)), *first);
+      }
+    }
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& fault) {

@@ -184,7 +184,8 @@ net::Response Routes::fail(const Error& error, const net::RequestHead& head) con
   out.headers = common_headers(head, id);
   if (error.retry_after) out.headers.emplace_back("Retry-After", fmt::to_string(*error.retry_after));
   out.body = api::to_text(api::error_body(protocol, error, id));
-  spdlog::debug("{} {}: {} {}", head.method, head.path, out.status, error.message);
+  spdlog::log(out.status == 500 ? spdlog::level::err : spdlog::level::debug, "{} {}: {} {}", head.method,
+              head.path, out.status, error.message);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,19 @@ CLI::Validator between(double low, double high) {
         return fmt::format("{} is not a number from {:g} to {:g}", text, low, high);
       },
       fmt::format("{:g} to {:g}", low, high));
+}
+
+// CLI11 would cut what does not fit, and take "-1".
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        uint64_t value = 0;
+        const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (fault == std::errc() && stop == text.data() + text.size()) return {};
+        return fmt::format("{} is not a whole number from 0 to {}", text,
+                           std::numeric_limits<uint64_t>::max());
+      },
+      "0 and up");
 }
 
 }  // namespace
@@ -41,6 +55,7 @@ void SamplingOptions::add_to(CLI::App& command) {
   add("--frequency-penalty", frequency_penalty, "Subtract for each time it was generated; 0: off",
       -2, 2);
   command.add_option("--seed", seed, "The same seed gives the same text; default: a random one")
+      ->check(whole_number())
       ->group(group);
   command.add_flag("--greedy", greedy, "Always the likeliest token: temperature 0, no penalties")
       ->group(group)

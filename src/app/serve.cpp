@@ -59,8 +59,9 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
   command->add_option("--port", options->serve.net.port, "The port; 0: any free one")
       ->capture_default_str()
       ->check(CLI::Range(0, 65535));
-  command->add_option("--api-key", options->serve.api_key, "The key that clients must send")
-      ->envname("KAPITSA_API_KEY");
+  CLI::Option* key =
+      command->add_option("--api-key", options->serve.api_key, "The key that clients must send")
+          ->envname("KAPITSA_API_KEY");
   command->add_option("--alias", options->serve.aliases,
                       "A further name that clients may use for the model (repeatable); '*': any name")
       ->delimiter(',');
@@ -79,7 +80,11 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
                       "Seconds that running requests get to finish in at the end")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 86400.0));
-  command->callback([options, load = std::move(load), &run] {
+  command->callback([options, key, load = std::move(load), &run] {
+    if (key->count() > 0 && options->serve.api_key.empty()) {
+      throw CLI::ValidationError("--api-key is empty: give a key, or leave it out");
+    }
+    if (options->serve.net.host.empty()) throw CLI::ValidationError("--host is empty");
     if (options->model.model.empty()) {
       throw CLI::ValidationError("no model was named: kapitsa serve MODEL, or --model MODEL");
     }

@@ -9,6 +9,7 @@
 #include "app/sampling_options.h"
 #include "app/terminal.h"
 #include "base/machine.h"
+#include "base/plain_text.h"
 #include "engine/load.h"
 #include "hub/human_bytes.h"
 

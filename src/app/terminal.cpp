@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/plain_text.h"
 #include "base/say.h"
 
 namespace kapitsa::app {
@@ -59,30 +60,10 @@ Status output_status() {
   return error(code, "the output cannot be written: {}", std::strerror(output_error));
 }
 
-std::string without_controls(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
-    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
-      if (byte != '\r' || next != '\n') out += kReplacement;
-    } else if (byte == 0xC2 && next >= 0x80 && next < 0xA0) {  // U+0080 to U+009F
-      out += kReplacement;
-      ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 int fail(const Status& status) {
   if (status.code() == Code::kCancelled) return 0;
   // Messages quote names from files and requests: nothing in them may steer the terminal, or begin a line of its own.
-  std::string text = without_controls(status.message());
-  std::replace_if(text.begin(), text.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  say("kapitsa: {}\n", text);
+  say("kapitsa: {}\n", one_line(status.message()));
   return 1;
 }
 

@@ -28,7 +28,4 @@ Status output_status();
 // silent and returns 0.
 int fail(const Status& status);
 
-// `text` with control characters other than line feed and tab as U+FFFD.
-std::string without_controls(std::string_view text);
-
 }  // namespace kapitsa::app

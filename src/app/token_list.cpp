@@ -1,5 +1,6 @@
 #include "app/token_list.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
@@ -31,7 +32,11 @@ Result<std::vector<int32_t>> from_safetensors(const std::string& path) {
 Result<std::vector<int32_t>> parse_tokens(std::string_view text, std::string_view what) {
   constexpr std::string_view kBetween = " \t\r\n,[]";
   std::vector<int32_t> tokens;
-  for (size_t at = 0; (at = text.find_first_not_of(kBetween, at)) != text.npos;) {
+  for (size_t at = 0, from = 0; (at = text.find_first_not_of(kBetween, at)) != text.npos; from = at) {
+    const auto between = text.substr(from, at - from);
+    if (std::count(between.begin(), between.end(), ',') > (tokens.empty() ? 0 : 1)) {
+      return error(Code::kInvalid, "{}: a token id is missing before byte {}", what, at);
+    }
     const size_t end = std::min(text.find_first_of(kBetween, at), text.size());
     const std::string_view word = text.substr(at, end - at);
     int32_t id = 0;

@@ -33,7 +33,7 @@ Result<std::vector<text::TokenId>> encode(const Options& options,
                  options.model);
   }
   auto compiled = text::ChatTemplate::compile(checkpoint.chat_template);
-  if (!compiled.ok()) return compiled.status().in("chat template");
+  if (!compiled.ok()) return compiled.status();
   text::TemplateInput input;
   if (!options.system.empty())
     input.messages.push_back({{"role", "system"}, {"content", options.system}});

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/mapped_files.h"
+
 namespace kapitsa {
 namespace {
 
@@ -48,10 +50,15 @@ Result<std::shared_ptr<FileMap>> FileMap::open(const std::string& path) {
   Status status = address == MAP_FAILED ? errno_status(path) : Status();
   ::close(fd);
   if (!status.ok()) return status;
-  return std::shared_ptr<FileMap>(new FileMap(path, {static_cast<std::byte*>(address), size}));
+  const std::shared_ptr<FileMap> map(new FileMap(path, {static_cast<std::byte*>(address), size}));
+  watch_mapped_file(map->bytes_, map->path_.c_str());
+  return map;
 }
 
-FileMap::~FileMap() { munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size()); }
+FileMap::~FileMap() {
+  forget_mapped_file(bytes_);
+  munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
 
 void FileMap::will_need(std::span<const std::byte> part) const {
   if (auto pages = inner_pages(part); !pages.empty()) {

@@ -125,6 +125,11 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
                  options.path, checkpoint->file_bytes() >> 20, kReserve >> 20, have >> 20);
   }
   KAPITSA_ASSIGN(parts.model, model::Model::load(checkpoint, *parts.backend, options.progress));
+  const auto tokens = static_cast<int64_t>(parts.tokenizer->vocab_size());
+  if (const int64_t rows = parts.model->config().vocabulary; tokens > rows) {
+    spdlog::warn("{}: the tokenizer has {} tokens and the model {}: texts that need the others will be refused",
+                 options.path, tokens, rows);
+  }
   const size_t memory = parts.backend->limits().memory_bytes;
   const size_t page_bytes = backend::kv_page_bytes(parts.model->graph(), options.kv);
   KAPITSA_ASSIGN(const int pages, plan_pages(options, *parts.model, page_bytes, memory, parts.info.context));

@@ -91,7 +91,7 @@ std::span<const Sampler::Candidate> Sampler::filter(std::span<const float> logit
   return candidates_;
 }
 
-void Sampler::add_logprobs(std::span<const float> logits, SampledToken& token) const {
+void Sampler::add_logprobs(std::span<const float> logits, SampledToken& token) {
   const float largest = *std::max_element(logits.begin(), logits.end());
   double total = 0;
   for (float logit : logits) total += std::exp(double{logit} - largest);
@@ -99,7 +99,8 @@ void Sampler::add_logprobs(std::span<const float> logits, SampledToken& token) c
   const auto logprob = [&](TokenId id) { return static_cast<float>(logits[static_cast<size_t>(id)] - log_total); };
   token.logprob = logprob(token.id);
   const auto count = std::min<size_t>(static_cast<size_t>(*logprobs_), logits.size());
-  std::vector<TokenId> ids(logits.size());
+  auto& ids = order_;
+  ids.resize(logits.size());
   for (size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<TokenId>(i);
   std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(count), ids.end(), [&](TokenId a, TokenId b) {
     const float x = logits[static_cast<size_t>(a)], y = logits[static_cast<size_t>(b)];

@@ -28,7 +28,7 @@ class Sampler {
   void penalise(std::vector<float>& logits) const;
   // What top-k, top-p and min-p leave, most likely first.
   std::span<const Candidate> filter(std::span<const float> logits);
-  void add_logprobs(std::span<const float> logits, SampledToken& token) const;
+  void add_logprobs(std::span<const float> logits, SampledToken& token);
 
   Sampling sampling_;
   int choice_;
@@ -37,6 +37,7 @@ class Sampler {
   std::unordered_map<TokenId, bool> seen_;  // in the prompt or the answer
   std::vector<float> adjusted_;
   std::vector<Candidate> candidates_;
+  std::vector<TokenId> order_;  // of log probabilities
 };
 
 }  // namespace kapitsa::engine

@@ -208,8 +208,8 @@ void Scheduler::end(Job& job, Event event) {
 }
 
 void Scheduler::fail(Job& job, Status status) {
-  // Shutting down is no fault of anybody's.
-  spdlog::log(status.code() == Code::kUnavailable ? spdlog::level::info : spdlog::level::err, "a request failed: {}", status.message());
+  // Who reads the stream tells people.
+  spdlog::debug("a request failed: {}", status.message());
   end(job, {.status = std::move(status)});
 }
 

@@ -44,6 +44,9 @@ std::optional<bool> Loader::maybe_flag(std::string_view json_key) {
 std::optional<std::string> Loader::maybe_text(std::string_view json_key, std::string_view gguf_key) {
   if (gguf()) {
     const std::string* text = checkpoint_.metadata.string(key(gguf_key));
+    if (!text && checkpoint_.metadata.has(key(gguf_key))) {
+      fail(error(Code::kCorrupt, "{}: {} is no text", checkpoint_.path, key(gguf_key)));
+    }
     return text ? std::optional(*text) : std::nullopt;
   }
   const Json* text = member(json_key, &Json::is_string, "a text");

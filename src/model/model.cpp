@@ -36,6 +36,10 @@ bool runs_architecture(const weights::Checkpoint& checkpoint) { return find(chec
 
 Status check_architecture(const weights::Checkpoint& checkpoint) {
   if (runs_architecture(checkpoint)) return {};
+  if (declared_architecture(checkpoint).empty()) {
+    return error(Code::kCorrupt, "{}: {} does not name the model's architecture as a text", checkpoint.path,
+                 checkpoint.container == weights::Container::gguf ? "general.architecture" : "config.json's model_type");
+  }
   std::string known;
   for (const Architecture* a : architectures()) known += fmt::format("{}{}", known.empty() ? "" : ", ", a->name);
   return error(Code::kUnsupported, "{}: this build cannot run the architecture \"{}\"; it runs: {}", checkpoint.path,

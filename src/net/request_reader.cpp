@@ -31,6 +31,16 @@ std::string decode_path(std::string_view text) {
   return out;
 }
 
+// "http://host/path", as one writes to a proxy, is "/path".
+std::string_view without_authority(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!same_name(target.substr(0, scheme.size()), scheme)) continue;
+    const size_t path = target.find('/', scheme.size());
+    return path == target.npos ? "/" : target.substr(path);
+  }
+  return target;
+}
+
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
@@ -67,7 +77,7 @@ bool RequestReader::read_head() {
   head_ = {};
   const auto& message = parser_->get();
   head_.method = std::string(view(message.method_string()));
-  const std::string_view target = view(message.target());
+  const std::string_view target = without_authority(view(message.target()));
   const size_t mark = target.find('?');
   head_.path = decode_path(target.substr(0, mark));
   if (mark != std::string_view::npos) head_.query = std::string(target.substr(mark + 1));

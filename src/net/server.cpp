@@ -58,8 +58,8 @@ Status Server::Impl::bind() {
   const auto found = resolver.resolve(options.host, std::to_string(options.port),
                                       tcp::resolver::passive | tcp::resolver::numeric_service, ec);
   if (ec || found.empty()) {
-    return error(Code::kInvalid, "--host {}: not an address of this machine ({})", options.host,
-                 ec.message());
+    return error(Code::kInvalid, "--host {}: this is no address, and no name that is known here ({})",
+                 options.host, ec.message());
   }
   const tcp::endpoint endpoint = found.begin()->endpoint();
   acceptor.open(endpoint.protocol(), ec);

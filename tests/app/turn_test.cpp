@@ -94,16 +94,6 @@ TEST(AnswerPrinter, ThoughtsAreDimOrLeftOut) {
   EXPECT_EQ(printed(false, false), "42\n");
 }
 
-TEST(AnswerPrinter, ControlCharactersAreShownNotObeyed) {
-  EXPECT_EQ(without_controls("a\tb\nc"), "a\tb\nc");
-  EXPECT_EQ(without_controls("a\r\nb"), "a\nb");
-  EXPECT_EQ(without_controls("\x1b[2J\x07"), "\xEF\xBF\xBD[2J\xEF\xBF\xBD");
-  EXPECT_EQ(without_controls("\xC2\x9B"
-                             "2Jwörld 🙂"),
-            "\xEF\xBF\xBD"
-            "2Jwörld 🙂");
-}
-
 TEST(Statistics, SayWhatThereIsToSay) {
   Answer answer;
   answer.usage = {.prompt_tokens = 10, .completion_tokens = 21, .prefill_s = 0.1, .decode_s = 0.5};

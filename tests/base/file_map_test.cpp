@@ -1,7 +1,7 @@
-#include <unistd.h>
 #include "base/file_map.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -28,6 +28,17 @@ TEST_F(FileMapTest, MapsAndSurvivesDrop) {
   (*map)->will_need((*map)->bytes());
   (*map)->drop((*map)->bytes());
   EXPECT_EQ(static_cast<char>((*map)->bytes()[99999]), 'x');
+}
+
+using FileMapDeathTest = FileMapTest;
+
+TEST_F(FileMapDeathTest, AFileThatShrinksEndsWithASentence) {
+  write(std::string(100000, 'x'));
+  const auto map = FileMap::open(path_.string());
+  ASSERT_TRUE(map.ok());
+  std::filesystem::resize_file(path_, 1000);
+  const volatile std::byte* bytes = (*map)->bytes().data();
+  EXPECT_EXIT((void)bytes[90000], ::testing::ExitedWithCode(1), "the file became shorter");
 }
 
 TEST_F(FileMapTest, SaysWhatIsWrong) {

@@ -1,6 +1,7 @@
 """`logits`, `tokenize`, `show`, `completion`, `--version`, `--help`."""
 
 import json
+import shutil
 import subprocess
 import unittest
 
@@ -54,12 +55,22 @@ class Logits(CliTest):
         short.write_text("1 2 x 4")
         save_file({"tokens": numpy.zeros(3, dtype=numpy.float32)}, floats)
         for tokens, word in (("1,512", "512"), (short, "'x'"), (floats, "I32"), (self.folder / "none", "no such file"),
-                             (",", "no token ids"), (",".join(["1"] * 600), "512")):
+                             (",", "no token ids"), ("1,,2", "missing"), (",".join(["1"] * 600), "512")):
             self.assertIn(word, self.fails("logits", STORIES, "--tokens", tokens, "--out", out))
         self.assertIn("tpu", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--backend", "tpu"))
         self.assertIn("nowhere", self.fails("logits", STORIES, "--tokens", "1", "--out", self.folder / "nowhere/o"))
         self.assertIn("kv", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--kv", "f64", code=2))
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["bad.txt", "floats.safetensors"])
+
+    def test_damaged_weights_are_said(self):
+        broken = self.folder / "model"
+        shutil.copytree(STORIES, broken)
+        tensors = load_file(broken / "model.safetensors")
+        tensors["model.norm.weight"][:] = numpy.nan
+        save_file(tensors, broken / "model.safetensors", metadata={"format": "pt"})
+        error = self.fails("logits", broken, "--tokens", "1,2", "--out", self.folder / "out.safetensors")
+        self.assertIn("1024 of the logits are not finite", error)
+        self.assertIn("no number", self.fails("run", broken, "--raw", "Once"))
 
 
 class Tokenize(CliTest):
@@ -173,6 +184,10 @@ class Program(CliTest):
         # -m names the model as well, so the positional one is not asked for.
         self.assertNotIn("REQUIRED", self.kapitsa("serve", "--help").stdout)
         self.assertIn("no model was named", self.fails("serve", code=2))
+        self.assertIn("--api-key is empty", self.fails("serve", STORIES, "--api-key", "", code=2))
+        self.assertIn("--ctx has no value", self.fails("run", "--ctx=", STORIES, "--raw", "x", code=2))
+        for seed in ("-1", "18446744073709551616", "1.5"):
+            self.assertIn("whole number", self.fails("run", STORIES, "--raw", "x", "--seed", seed, code=2))
 
     def test_no_command(self):
         self.assertIn("no command was given", self.fails("-v", code=2))

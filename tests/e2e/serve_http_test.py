@@ -126,6 +126,7 @@ class Http(ServerTest):
         status, headers, body = self.send(b"HEAD /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n", "HEAD")
         self.assertEqual((status, body), (200, b""))
         self.assertGreater(int(headers["content-length"]), 10)
+        self.assertEqual(self.send(b"GET http://localhost/health HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET")[0], 200)
         self.assertEqual(self.send(b"HEAD /api/hello HTTP/1.1\r\nHost: localhost\r\n\r\n", "HEAD")[0], 404)
         form = post("/v1/completions", b"a=b").replace(b"application/json", b"application/x-www-form-urlencoded")
         status, error = self.error(form)

@@ -15,9 +15,9 @@ using namespace backend;
 
 // Cuts the batch into the row tiles of attention: up to 16 neighbouring rows of one sequence, when they are a plain
 // chain; rows of a tree each alone, since each sees other ancestors.
-std::vector<RowTile> row_tiles(const Batch& batch) {
+void cut_tiles(const Batch& batch, std::vector<RowTile>& tiles) {
   constexpr int kTile = 16;
-  std::vector<RowTile> tiles;
+  tiles.clear();
   const int rows = static_cast<int>(batch.tokens.size());
   for (int begin = 0; begin < rows;) {
     int end = begin;
@@ -31,7 +31,6 @@ std::vector<RowTile> row_tiles(const Batch& batch) {
     for (int r = begin; r < end; r += size) tiles.push_back({r, std::min(size, end - r), chain});
     begin = end;
   }
-  return tiles;
 }
 
 void fill_rope(const Rope& rope, int32_t position, float* cos, float* sin) {
@@ -131,7 +130,8 @@ Status CpuBackend::run(Step& recorded, const Batch& batch, const std::atomic<boo
     return error(Code::kInternal, "a batch of {} rows and {} outputs for a step of {} and {}", rows, outputs, step.shape.rows,
                  step.shape.outputs);
   }
-  Run run{kernels_, team_, step, batch, scratch_.data(), rows, outputs, row_tiles(batch)};
+  cut_tiles(batch, tiles_);
+  Run run{kernels_, team_, step, batch, scratch_.data(), rows, outputs, tiles_};
   for (size_t i = 0; i < step.graph.ops().size(); ++i) step.claims[i].store(0, std::memory_order_relaxed);
   std::atomic<size_t> stop_after{SIZE_MAX};
   team_.run([&](int member) { run_member(run, member, cancelled, stop_after); });

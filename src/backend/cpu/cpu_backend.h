@@ -1,11 +1,12 @@
 // The CPU backend: packs weights into panels, records graphs into steps, runs them on a team of threads.
 #pragma once
 
-#include <mutex>
+#include <vector>
 
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/memory.h"
+#include "backend/cpu/step.h"
 #include "base/thread_team.h"
 
 namespace kapitsa::cpu {
@@ -31,6 +32,7 @@ class CpuBackend : public backend::Backend {
   backend::Compute compute_;
   ThreadTeam team_;
   Memory scratch_;  // shared by all steps: one runs at a time
+  std::vector<RowTile> tiles_;  // of the run
 };
 
 }  // namespace kapitsa::cpu

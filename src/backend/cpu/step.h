@@ -54,7 +54,7 @@ struct Run {
   const backend::Batch& batch;
   std::byte* scratch;
   int rows, outputs;
-  std::vector<RowTile> tiles;
+  const std::vector<RowTile>& tiles;
 
   float* value(backend::Value v) const { return reinterpret_cast<float*>(scratch + step.value_offset[static_cast<size_t>(v.id)]); }
   // Rows that `v` has in this run.

@@ -45,6 +45,10 @@ void load_dense_config(Loader& l, Config& c, double default_theta, backend::Rope
     return l.fail(error(Code::kUnsupported, "{}: partial_rotary_factor {} is not supported here (1 is)", l.checkpoint().path, part));
   }
   const int rotated = l.maybe_count("", "{arch}.rope.dimension_count", c.head_dim).value_or(c.head_dim);
+  if (rotated % 2 != 0) {
+    return l.fail(error(Code::kCorrupt, "{}: rotary positions turn pairs of channels, and {} channels are no pairs",
+                        l.checkpoint().path, rotated));
+  }
   c.rope = load_rope(l, rotated, c.context, default_theta, l.gguf() ? gguf_pairs : backend::RopePairs::kHalves);
 }
 

@@ -38,8 +38,8 @@ Result<std::string> context_of(const TemplateInput& input) {
   for (const auto& [key, value] : input.variables.items()) context[key] = value;
   try {
     return context.dump();
-  } catch (const Json::exception& e) {  // a string that is not UTF-8
-    return error(Code::kInvalid, "chat template input: {}", e.what());
+  } catch (const Json::exception&) {
+    return Status(Code::kInvalid, "the conversation holds text that is not UTF-8");
   }
 }
 

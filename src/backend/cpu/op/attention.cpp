@@ -20,11 +20,12 @@ size_t padded_head(const AttentionOp& op) { return static_cast<size_t>((op.head_
 // A member's scratch: two states a query (the split being worked on, all before it), and one block of keys and values as
 // float32 for many queries, or gathered for a row of a tree.
 struct Scratch {
-  size_t queries, state_floats, keys, values, bytes;
+  size_t queries, state_floats, states, keys, values, bytes;
   explicit Scratch(const AttentionOp& op) {
     queries = static_cast<size_t>(kTileRows * group_of(op));
     state_floats = padded_head(op) + 16;
-    keys = 2 * queries * state_floats * 4;
+    states = 2 * queries * state_floats * 4;
+    keys = states + (2 * queries * sizeof(QueryState) + 63) / 64 * 64;
     values = keys + static_cast<size_t>(op.head_dim) * kPage * 4 + 64;
     bytes = values + padded_head(op) * kPage * 4 + 64;
   }
@@ -34,8 +35,8 @@ class Worker {
  public:
   Worker(const Run& run, const AttentionOp& op, int member)
       : run_(run), op_(op), scratch_(op), mine_(run.member_scratch(member)), group_(group_of(op)) {
-    current_.resize(scratch_.queries);
-    before_.resize(scratch_.queries);
+    current_ = reinterpret_cast<QueryState*>(mine_ + scratch_.states);
+    before_ = current_ + scratch_.queries;
   }
 
   void tile(const RowTile& tile, int kv_head) {
@@ -106,7 +107,7 @@ class Worker {
       }
     }
     const int count = (to - from) * group_;
-    QueryState* queries = current_.data() + from * group_;
+    QueryState* queries = current_ + from * group_;
     const CpuKvCache& cache = run_.step.cache;
     const std::byte *keys, *values;
     bool half = cache.half();
@@ -172,7 +173,7 @@ class Worker {
   int group_;
   RowTile tile_{};
   int kv_head_ = 0;
-  std::vector<QueryState> current_, before_;
+  QueryState *current_, *before_;  // by query of the tile
 };
 
 }  // namespace
