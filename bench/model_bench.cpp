@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   std::vector<int32_t> tokens(static_cast<size_t>(std::max(prompt, 1)));
   for (size_t i = 0; i < tokens.size(); ++i) tokens[i] = static_cast<int32_t>((i * 7919 + 13) % static_cast<size_t>(model->config().vocabulary));
   for (int run = 0; run < runs; ++run) {
-    engine::Sequence sequence((*executor)->pool());
+    engine::Sequence sequence((*executor)->pools());
     double prefill = 0, decode = 0;
     Status status;
     for (size_t at = 0; at < tokens.size() && prompt > 0 && status.ok(); at += 512) {

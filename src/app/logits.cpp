@@ -15,6 +15,7 @@
 #include "app/terminal.h"
 #include "app/token_list.h"
 #include "engine/executor.h"
+#include "engine/plan.h"
 #include "weights/safetensors_writer.h"
 
 namespace kapitsa::app {
@@ -58,7 +59,7 @@ Result<weights::SafetensorsWriter> begin_file(const Options& options, const mode
 Status compute(const Options& options, const model::Model& model, engine::Executor& executor,
                std::span<const int32_t> tokens, const std::function<void(double)>& progress) {
   KAPITSA_ASSIGN(auto file, begin_file(options, model, static_cast<int64_t>(tokens.size())));
-  engine::Sequence sequence(executor.pool());
+  engine::Sequence sequence(executor.pools());
   const size_t taps = options.hidden ? model.graph().taps().size() : 0;
   const auto chunk = static_cast<size_t>(options.chunk);
   int64_t broken = 0;
@@ -108,8 +109,8 @@ Status run_logits(Options options, const Globals& globals) {
   KAPITSA_RETURN_IF_ERROR(
       check_tokens(tokens, model->config().vocabulary, model->config().context));
   const engine::Executor::Options layout{
-      .kv = options.kv == "f32" ? backend::KvType::kF32 : backend::KvType::kF16,
-      .pages = static_cast<int>((tokens.size() + backend::kPage - 1) / backend::kPage),
+      .cache = engine::shape_for(model->graph(), options.kv == "f32" ? backend::KvType::kF32 : backend::KvType::kF16,
+                                 static_cast<int>(tokens.size()), 1),
       .max_outputs = options.chunk,
       .taps = options.hidden};
   KAPITSA_ASSIGN(const auto executor, engine::Executor::make(*backend, *model, layout));

@@ -9,10 +9,19 @@ int bucket(int rows) {
   return (rows + kPage - 1) / kPage * kPage;
 }
 
-size_t kv_page_bytes(const Graph& graph, KvType type) {
+size_t kv_page_bytes(const Graph& graph, KvType type, int group) {
   size_t values = 0;
-  for (const KvLayer& layer : graph.kv_layers()) values += size_t{2} * kPage * static_cast<size_t>(layer.kv_heads) * static_cast<size_t>(layer.head_dim);
+  for (const int index : graph.kv_groups()[static_cast<size_t>(group)].layers) {
+    const KvLayer& layer = graph.kv_layers()[static_cast<size_t>(index)];
+    values += size_t{2} * kPage * static_cast<size_t>(layer.kv_heads) * static_cast<size_t>(layer.head_dim);
+  }
   return values * (type == KvType::kF16 ? 2 : 4);
+}
+
+size_t state_bytes(const Graph& graph) {
+  size_t floats = 0;
+  for (const int64_t state : graph.states()) floats += static_cast<size_t>(state);
+  return floats * 4;
 }
 
 }  // namespace kapitsa::backend

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/graph.h"
 #include "base/status.h"
@@ -33,14 +34,22 @@ struct Stored {
   std::function<void(std::span<const std::byte>)> release;
 };
 
+enum class Use {
+  kProduct,  // products at the backend's own precision
+  kRows,     // single rows are read: an embedding
+  kExact,    // products in float32, weights decoded (routers)
+};
+
 enum class Compute {
   kDefault,  // activations quantised to 8 bits a block for quantised weights
   kFloat32,  // every weight decoded, every product in float32: for checking
 };
 enum class KvType { kF16, kF32 };
 
-// Bytes that a page of the KV cache takes over all layers.
-size_t kv_page_bytes(const Graph& graph, KvType type);
+// Bytes that a page takes over all layers of a group of the graph.
+size_t kv_page_bytes(const Graph& graph, KvType type, int group);
+// Bytes of one sequence's recurrent state.
+size_t state_bytes(const Graph& graph);
 
 // What changes from step to step, copied to the device before the step runs: nothing in a step is read by
 // the host. Rows beyond tokens.size() of the bucket compute nothing.
@@ -57,17 +66,28 @@ struct Batch {
   // [sequences] tokens that lie in the cache before this step; those below are read by position, those at or
   // above come from this step's rows.
   std::span<const int32_t> committed;
-  std::span<const int32_t> page_table;  // [sequences, pages_per_sequence] page ids
+  // [groups, sequences, pages_per_sequence] page ids, by the graph's KV groups; -1 where a page is behind the window.
+  std::span<const int32_t> page_table;
   int pages_per_sequence = 0;
+  // [sequences] where the sequence's recurrent state lies; empty for a graph without. With recurrent layers a sequence's
+  // rows are a plain chain.
+  std::span<const int32_t> states;
   std::span<const int32_t> output_rows;  // rows whose logits are wanted, ascending
 };
 
-// The KV cache: `pages` pages of kPage tokens for all layers.
-class KvCache {
+struct CacheShape {
+  KvType type = KvType::kF16;
+  std::vector<int> pages;  // by KV group
+  int states = 0;          // sequences that have recurrent state at a time
+};
+
+// What sequences leave behind: pages of kPage tokens for each KV group, and slots of recurrent state.
+class Cache {
  public:
-  virtual ~KvCache() = default;
-  virtual int pages() const = 0;
-  virtual size_t page_bytes() const = 0;
+  virtual ~Cache() = default;
+  // Copies, so that a sequence can go on from where another one is. Not while a step runs.
+  virtual void copy_page(int group, int from, int to) = 0;
+  virtual void copy_state(int from, int to) = 0;
 };
 
 struct StepShape {
@@ -95,19 +115,20 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual Limits limits() const = 0;
 
-  // Packs a matrix for matrix-vector and matrix-matrix products (`for_rows` false), or for reading single rows,
-  // as an embedding (true); a packed matrix serves both, the flag says which pays. Errors: kUnsupported (a format
-  // this backend has no kernel for), kExhausted.
-  virtual Result<WeightRef> pack(const Stored& stored, bool for_rows) = 0;
+  // Packs a matrix; it serves every use, `use` says which one pays. Errors: kUnsupported (a format this backend has no
+  // kernel for), kExhausted.
+  virtual Result<WeightRef> pack(const Stored& stored, Use use) = 0;
+  // The same for a stack of experts: matrices of one shape and format.
+  virtual Result<WeightRef> pack_stack(std::span<const Stored> experts) = 0;
   // Uploads a float32 vector (norm weights, biases).
   virtual Result<WeightRef> vector(std::span<const float> values) = 0;
 
-  virtual Result<std::unique_ptr<KvCache>> make_kv_cache(const Graph& graph, KvType type, int pages) = 0;
+  virtual Result<std::unique_ptr<Cache>> make_cache(const Graph& graph, const CacheShape& shape) = 0;
   // Records `graph` over `cache`; both must outlive the step. Steps share their scratch.
-  virtual Result<std::unique_ptr<Step>> record(const Graph& graph, KvCache& cache, const StepShape& shape) = 0;
+  virtual Result<std::unique_ptr<Step>> record(const Graph& graph, Cache& cache, const StepShape& shape) = 0;
 
   // Runs a step over a batch of at most its rows. Blocking; one step at a time. `cancelled` (may be null) is
-  // looked at between ops: kCancelled leaves the cache's new slots undefined and nothing else.
+  // looked at between ops: kCancelled leaves the cache's new slots and the sequences' recurrent states undefined.
   virtual Status run(Step& step, const Batch& batch, const std::atomic<bool>* cancelled) = 0;
 
   // After run(): row i of the logits, i counting output rows; valid until the next run.

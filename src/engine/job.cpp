@@ -39,9 +39,9 @@ void Channel::leave() {
   ready_ = nullptr;
 }
 
-Job::Job(Request r, const text::Tokenizer& tokenizer, PagePool& pool)
+Job::Job(Request r, const text::Tokenizer& tokenizer, Pools& pools)
     : request(std::move(r)),
-      sequence(pool),
+      sequence(pools),
       sampler(request.sampling, request.choice, request.logprobs, request.prompt),
       detokenizer(tokenizer, request.prompt.size() <= 1),
       stop(request.stop) {

@@ -58,7 +58,7 @@ using Clock = std::chrono::steady_clock;
 
 // The engine's side of a request: its sequence, its sampler, the text so far.
 struct Job {
-  Job(Request r, const text::Tokenizer& tokenizer, PagePool& pool);
+  Job(Request r, const text::Tokenizer& tokenizer, Pools& pools);
 
   Request request;
   std::shared_ptr<Channel> channel = std::make_shared<Channel>();
@@ -67,7 +67,7 @@ struct Job {
   text::Detokenizer detokenizer;
   StopMatcher stop;
   int limit = 0;           // tokens that it may generate
-  int promised_pages = 0;
+  int promised_tokens = 0;  // what its sequence may grow to; 0: nothing is set aside for it
   TokenId last = 0;        // the newest token, not in the cache yet
   Usage usage;
   Clock::time_point submitted = Clock::now(), started, first_token;

@@ -4,14 +4,12 @@
 #include <filesystem>
 
 #include "base/log.h"
+#include "engine/plan.h"
 #include "engine/scheduler.h"
 #include "weights/checkpoint.h"
 
 namespace kapitsa::engine {
 namespace {
-
-// What is left for everything but weights and cache.
-constexpr size_t kReserve = size_t{512} << 20;
 
 std::string name_of(const std::string& path) {
   const std::filesystem::path p = std::filesystem::path(path).lexically_normal();
@@ -30,29 +28,6 @@ void add_eos(const Json& config, std::vector<TokenId>& eos) {
   };
   if (it->is_array()) std::for_each(it->begin(), it->end(), add);
   else add(*it);
-}
-
-// Pages for the context asked for (or the model's own, cut to what memory holds), and for as many requests beside each
-// other as half of the rest holds. Pages take memory only once they are used.
-Result<int> plan_pages(const LoadOptions& options, const model::Model& model, size_t page_bytes, size_t memory, int& context) {
-  const std::string& path = options.path;
-  const int own = model.config().context;
-  context = options.context > 0 ? options.context : own;
-  const size_t weights = model.weight_bytes();
-  const size_t room = memory > weights + kReserve ? memory - weights - kReserve : 0;
-  const auto fits = static_cast<int64_t>(room / page_bytes) * backend::kPage;
-  if (options.context > 0 && context > fits) {
-    return error(Code::kExhausted, "{}: a context of {} tokens takes {} MB beside {} MB of weights, this machine has {} MB: at most {} tokens fit",
-                 path, context, page_bytes * static_cast<size_t>(context / backend::kPage + 1) >> 20, weights >> 20, memory >> 20, fits);
-  }
-  if (fits < 2 * backend::kPage) {
-    return error(Code::kExhausted, "{}: the weights take {} MB, this machine has {} MB: nothing is left for a context", path, weights >> 20, memory >> 20);
-  }
-  if (context > fits) spdlog::warn("{}: the context is cut from {} to {} tokens, which is what memory holds", path, context, fits);
-  context = static_cast<int>(std::min<int64_t>(context, fits));
-  const int64_t one = (context + backend::kPage - 1) / backend::kPage;
-  const auto half = static_cast<int64_t>(room / 2 / page_bytes);
-  return static_cast<int>(std::clamp<int64_t>(half, one, one * options.max_batch));
 }
 
 }  // namespace
@@ -131,11 +106,18 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
                  options.path, tokens, rows);
   }
   const size_t memory = parts.backend->limits().memory_bytes;
-  const size_t page_bytes = backend::kv_page_bytes(parts.model->graph(), options.kv);
-  KAPITSA_ASSIGN(const int pages, plan_pages(options, *parts.model, page_bytes, memory, parts.info.context));
-  KAPITSA_ASSIGN(parts.executor, Executor::make(*parts.backend, *parts.model, {.kv = options.kv, .pages = pages, .max_outputs = 1}));
-  KAPITSA_RETURN_IF_ERROR(parts.executor->prepare(Scheduler::kPrefillAlone));
   parts.max_batch = std::clamp(options.max_batch, 1, backend::kMaxDecodeRows);
+  KAPITSA_ASSIGN(const Plan plan, plan_cache(parts.model->graph(), {.path = options.path,
+                                                                    .memory = memory,
+                                                                    .weights = parts.model->weight_bytes(),
+                                                                    .own_context = parts.model->config().context,
+                                                                    .asked_context = options.context,
+                                                                    .max_batch = parts.max_batch,
+                                                                    .chunk = Scheduler::kPrefillAlone,
+                                                                    .kv = options.kv}));
+  parts.info.context = plan.context;
+  KAPITSA_ASSIGN(parts.executor, Executor::make(*parts.backend, *parts.model, {.cache = plan.cache, .max_outputs = 1}));
+  KAPITSA_RETURN_IF_ERROR(parts.executor->prepare(Scheduler::kPrefillAlone));
   parts.info.id = options.id.empty() ? name_of(options.path) : options.id;
   parts.info.architecture = parts.model->config().architecture;
   parts.info.created = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -37,9 +37,8 @@ Result<std::unique_ptr<Stream>> Scheduler::submit(Request request) {
   }
   if (request.max_tokens < 1) return error(Code::kInvalid, "max_tokens is {}; at least 1 is needed", request.max_tokens);
   const int limit = std::min(request.max_tokens, context - prompt);
-  auto job = std::make_unique<Job>(std::move(request), *parts_.tokenizer, parts_.executor->pool());
+  auto job = std::make_unique<Job>(std::move(request), *parts_.tokenizer, parts_.executor->pools());
   job->limit = limit;
-  job->promised_pages = pages_for(prompt + limit);
   auto stream = std::make_unique<ChannelStream>(job->channel, [wake = wake_] { wake->notify_all(); });
   {
     std::lock_guard lock(mutex_);
@@ -95,8 +94,11 @@ void Scheduler::loop() {
 void Scheduler::admit() {
   while (!waiting_.empty() && running_.size() < static_cast<size_t>(parts_.max_batch)) {
     Job& job = *waiting_.front();
-    if (!job.channel->cancelled && promised_pages_ + job.promised_pages > parts_.executor->pool().total()) break;
-    promised_pages_ += job.promised_pages;
+    if (!job.channel->cancelled) {
+      const int tokens = static_cast<int>(job.request.prompt.size()) + job.limit;
+      if (!parts_.executor->pools().promise(tokens, kPrefillAlone)) break;
+      job.promised_tokens = tokens;
+    }
     job.started = Clock::now();
     job.usage.queued_s = seconds(job.submitted, job.started);
     running_.push_back(std::move(waiting_.front()));
@@ -202,7 +204,7 @@ void Scheduler::end(Job& job, Event event) {
   }
   if (job.usage.completion_tokens > 0) job.usage.decode_s = seconds(job.first_token, Clock::now());
   event.usage = job.usage;
-  promised_pages_ -= job.promised_pages;
+  if (job.promised_tokens > 0) parts_.executor->pools().take_back(job.promised_tokens, kPrefillAlone);
   job.sequence.clear();
   job.channel->put(std::move(event));
 }

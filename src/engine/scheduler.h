@@ -51,7 +51,6 @@ class Scheduler : public Engine {
   bool advance(Job& job, std::span<const float> logits);
   void end(Job& job, Event event);
   void fail(Job& job, Status status);
-  int pages_for(int tokens) const { return (tokens + backend::kPage - 1) / backend::kPage; }
 
   Parts parts_;
   mutable std::mutex mutex_;
@@ -62,7 +61,6 @@ class Scheduler : public Engine {
   std::vector<Span> decode_spans_;  // kept between steps so that their memory is
   std::vector<std::unique_ptr<Job>*> decode_jobs_;
   int running_count_ = 0;
-  int promised_pages_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -46,7 +46,7 @@ struct Engine {
 
   // The logits of every token, computed `chunk` tokens at a time (0: all at once).
   std::vector<float> logits(std::span<const int32_t> tokens, int chunk) {
-    engine::Sequence sequence(executor->pool());
+    engine::Sequence sequence(executor->pools());
     std::vector<float> out;
     const auto size = chunk == 0 ? tokens.size() : static_cast<size_t>(chunk);
     for (size_t at = 0; at < tokens.size(); at += size) {
@@ -63,7 +63,7 @@ struct Engine {
   }
 
   std::vector<int32_t> greedy(std::span<const int32_t> prompt, size_t count) {
-    engine::Sequence sequence(executor->pool());
+    engine::Sequence sequence(executor->pools());
     std::vector<int32_t> next(prompt.begin(), prompt.end()), out;
     while (out.size() < count) {
       const engine::Span span{&sequence, next, 1};
@@ -167,7 +167,7 @@ TEST_P(Reference, BitsDoNotDependOnNeighbours) {
   const size_t vocabulary = alone.size() / tokens.size();
   // Three sequences of other lengths decode in the same steps, one token each a step.
   std::vector<engine::Sequence> sequences;
-  for (int s = 0; s < 3; ++s) sequences.emplace_back(engine.executor->pool());
+  for (int s = 0; s < 3; ++s) sequences.emplace_back(engine.executor->pools());
   const size_t lead[] = {0, 5, 70};
   for (int s = 1; s < 3; ++s) {
     const engine::Span span{&sequences[static_cast<size_t>(s)], std::span(tokens).first(lead[s]), 0};
@@ -206,7 +206,7 @@ TEST(Quantised, BitsDoNotDependOnChunkingThreadsOrNeighbours) {
   }
   const size_t vocabulary = whole.size() / tokens.size();
   std::vector<engine::Sequence> sequences;
-  for (int s = 0; s < 5; ++s) sequences.emplace_back(engine.executor->pool());
+  for (int s = 0; s < 5; ++s) sequences.emplace_back(engine.executor->pools());
   for (size_t i = 0; i < 20; ++i) {
     std::vector<engine::Span> spans;
     for (auto& s : sequences) spans.push_back({&s, std::span(tokens).subspan(i, 1), 1});
@@ -225,7 +225,7 @@ TEST(Cancel, PrefillsStopAndTheNextOneIsRight) {
   const auto want = engine.logits(tokens, 0);
   int stopped = 0;
   for (int round = 0; round < 150; ++round) {
-    engine::Sequence sequence(engine.executor->pool());
+    engine::Sequence sequence(engine.executor->pools());
     std::atomic<bool> cancelled{false};
     std::thread other([&] {
       for (int spin = 0; spin < round * 300; ++spin) std::atomic_signal_fence(std::memory_order_seq_cst);

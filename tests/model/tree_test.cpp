@@ -34,7 +34,7 @@ TEST_P(Tree, EachNodeHasTheBitsOfPlainDecoding) {
     const std::vector<int32_t> tokens{11, 22, 33, 44, 55, 66}, depth{0, 1, 2, 3, 1, 2}, end{5, 3, 3, 3, 5, 5};
     const std::vector<std::vector<int>> paths{{0}, {0, 1}, {0, 1, 2}, {0, 1, 2, 3}, {0, 4}, {0, 4, 5}};
 
-    engine::Sequence sequence(executor->pool());
+    engine::Sequence sequence(executor->pools());
     if (committed > 0) {
       const engine::Span span{&sequence, prefix, 0};
       ASSERT_TRUE(executor->run(std::span(&span, 1)).ok());
@@ -56,7 +56,7 @@ TEST_P(Tree, EachNodeHasTheBitsOfPlainDecoding) {
       got.emplace_back(row.begin(), row.end());
     }
     for (size_t node = 0; node < paths.size(); ++node) {
-      engine::Sequence plain(executor->pool());
+      engine::Sequence plain(executor->pools());
       if (committed > 0) {
         const engine::Span span{&plain, prefix, 0};
         ASSERT_TRUE(executor->run(std::span(&span, 1)).ok());

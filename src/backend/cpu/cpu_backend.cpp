@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/cpu/kv_cache.h"
 #include "backend/cpu/pack/cpu_weight.h"
 #include "backend/cpu/step.h"
 #include "base/machine.h"
@@ -12,26 +11,6 @@ namespace kapitsa::cpu {
 namespace {
 
 using namespace backend;
-
-// Cuts the batch into the row tiles of attention: up to 16 neighbouring rows of one sequence, when they are a plain
-// chain; rows of a tree each alone, since each sees other ancestors.
-void cut_tiles(const Batch& batch, std::vector<RowTile>& tiles) {
-  constexpr int kTile = 16;
-  tiles.clear();
-  const int rows = static_cast<int>(batch.tokens.size());
-  for (int begin = 0; begin < rows;) {
-    int end = begin;
-    bool chain = true;
-    while (end < rows && batch.sequences[end] == batch.sequences[begin]) {
-      chain = chain && batch.slots[end] == batch.positions[end] &&
-              (end == begin || batch.positions[end] == batch.positions[end - 1] + 1);
-      ++end;
-    }
-    const int size = chain ? kTile : 1;
-    for (int r = begin; r < end; r += size) tiles.push_back({r, std::min(size, end - r), chain});
-    begin = end;
-  }
-}
 
 void fill_rope(const Rope& rope, int32_t position, float* cos, float* sin) {
   for (size_t i = 0; i < rope.inverse_frequency.size(); ++i) {
@@ -50,7 +29,7 @@ void keep_taps(const Run& run, size_t ops_done, int member) {
     const auto width = static_cast<size_t>(taps[t].value.width);
     auto* out = reinterpret_cast<float*>(run.scratch + run.step.tap_offset[t]);
     for (int r = member; r < run.rows; r += run.team.size()) {
-      std::memcpy(out + static_cast<size_t>(r) * width, run.value(taps[t].value) + static_cast<size_t>(r) * width, width * 4);
+      std::memcpy(out + static_cast<size_t>(r) * width, run.row(taps[t].value, r), width * 4);
     }
   }
   run.team.barrier();
@@ -77,6 +56,13 @@ void run_member(const Run& run, int member, const std::atomic<bool>* cancelled, 
           if constexpr (std::is_same_v<T, AttentionOp>) attention(run, i, op, member);
           if constexpr (std::is_same_v<T, SelectRowsOp>) select_rows(run, i, op, member);
           if constexpr (std::is_same_v<T, NormOp>) norm(run, i, op, member);
+          if constexpr (std::is_same_v<T, RouteOp>) route(run, i, op, member);
+          if constexpr (std::is_same_v<T, ExpertsOp>) experts(run, i, op, member);
+          if constexpr (std::is_same_v<T, CombineOp>) combine(run, i, op, member);
+          if constexpr (std::is_same_v<T, ConvOp>) conv(run, i, op, member);
+          if constexpr (std::is_same_v<T, DeltaOp>) delta(run, i, op, member);
+          if constexpr (std::is_same_v<T, ScanOp>) scan(run, i, op, member);
+          if constexpr (std::is_same_v<T, GatedNormOp>) gated_norm(run, i, op, member);
         },
         ops[i]);
     // All members must leave after the same op, or one waits at a barrier for ever: member 0 looks, and writes down after
@@ -98,10 +84,16 @@ Limits CpuBackend::limits() const {
           memory_limit()};
 }
 
-Result<WeightRef> CpuBackend::pack(const Stored& stored, bool for_rows) {
-  const auto layout = for_rows ? CpuWeight::Layout::kStored
-                               : CpuWeight::layout_for(stored.format, stored.columns, compute_);
-  KAPITSA_ASSIGN(auto weight, CpuWeight::pack(stored, layout, team_));
+Result<WeightRef> CpuBackend::pack(const Stored& stored, Use use) {
+  auto layout = CpuWeight::layout_for(stored.format, stored.columns, use == Use::kExact ? Compute::kFloat32 : compute_);
+  if (use == Use::kRows) layout = CpuWeight::Layout::kStored;
+  KAPITSA_ASSIGN(auto weight, CpuWeight::pack(std::span(&stored, 1), layout, team_));
+  return WeightRef(std::move(weight));
+}
+
+Result<WeightRef> CpuBackend::pack_stack(std::span<const Stored> experts) {
+  if (experts.empty()) return error(Code::kInternal, "a stack of no experts");
+  KAPITSA_ASSIGN(auto weight, CpuWeight::pack(experts, CpuWeight::layout_for(experts[0].format, experts[0].columns, compute_), team_));
   return WeightRef(std::move(weight));
 }
 
@@ -110,13 +102,13 @@ Result<WeightRef> CpuBackend::vector(std::span<const float> values) {
   return WeightRef(std::move(weight));
 }
 
-Result<std::unique_ptr<KvCache>> CpuBackend::make_kv_cache(const Graph& graph, KvType type, int pages) {
-  KAPITSA_ASSIGN(auto cache, CpuKvCache::make(graph, type, pages));
-  return std::unique_ptr<KvCache>(std::move(cache));
+Result<std::unique_ptr<Cache>> CpuBackend::make_cache(const Graph& graph, const CacheShape& shape) {
+  KAPITSA_ASSIGN(auto cache, CpuCache::make(graph, shape));
+  return std::unique_ptr<Cache>(std::move(cache));
 }
 
-Result<std::unique_ptr<Step>> CpuBackend::record(const Graph& graph, KvCache& cache, const StepShape& shape) {
-  auto step = std::make_unique<CpuStep>(graph, static_cast<CpuKvCache&>(cache), shape, team_.size());
+Result<std::unique_ptr<Step>> CpuBackend::record(const Graph& graph, Cache& cache, const StepShape& shape) {
+  auto step = std::make_unique<CpuStep>(graph, static_cast<CpuCache&>(cache), shape, team_.size());
   if (step->bytes > scratch_.bytes()) {  // one step runs at a time
     KAPITSA_ASSIGN(scratch_, Memory::allocate(step->bytes, false));
   }
@@ -130,8 +122,8 @@ Status CpuBackend::run(Step& recorded, const Batch& batch, const std::atomic<boo
     return error(Code::kInternal, "a batch of {} rows and {} outputs for a step of {} and {}", rows, outputs, step.shape.rows,
                  step.shape.outputs);
   }
-  cut_tiles(batch, tiles_);
-  Run run{kernels_, team_, step, batch, scratch_.data(), rows, outputs, tiles_};
+  cuts_.cut(batch);
+  Run run{kernels_, team_, step, batch, scratch_.data(), rows, outputs, cuts_};
   for (size_t i = 0; i < step.graph.ops().size(); ++i) step.claims[i].store(0, std::memory_order_relaxed);
   std::atomic<size_t> stop_after{SIZE_MAX};
   team_.run([&](int member) { run_member(run, member, cancelled, stop_after); });

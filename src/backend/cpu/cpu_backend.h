@@ -1,8 +1,6 @@
 // The CPU backend: packs weights into panels, records graphs into steps, runs them on a team of threads.
 #pragma once
 
-#include <vector>
-
 #include "backend/backend.h"
 #include "backend/cpu/kernels.h"
 #include "backend/cpu/memory.h"
@@ -18,10 +16,11 @@ class CpuBackend : public backend::Backend {
 
   std::string_view name() const override { return "cpu"; }
   backend::Limits limits() const override;
-  Result<backend::WeightRef> pack(const backend::Stored& stored, bool for_rows) override;
+  Result<backend::WeightRef> pack(const backend::Stored& stored, backend::Use use) override;
+  Result<backend::WeightRef> pack_stack(std::span<const backend::Stored> experts) override;
   Result<backend::WeightRef> vector(std::span<const float> values) override;
-  Result<std::unique_ptr<backend::KvCache>> make_kv_cache(const backend::Graph& graph, backend::KvType type, int pages) override;
-  Result<std::unique_ptr<backend::Step>> record(const backend::Graph& graph, backend::KvCache& cache,
+  Result<std::unique_ptr<backend::Cache>> make_cache(const backend::Graph& graph, const backend::CacheShape& shape) override;
+  Result<std::unique_ptr<backend::Step>> record(const backend::Graph& graph, backend::Cache& cache,
                                                 const backend::StepShape& shape) override;
   Status run(backend::Step& step, const backend::Batch& batch, const std::atomic<bool>* cancelled) override;
   std::span<const float> logits(const backend::Step& step, int row) const override;
@@ -32,7 +31,7 @@ class CpuBackend : public backend::Backend {
   backend::Compute compute_;
   ThreadTeam team_;
   Memory scratch_;  // shared by all steps: one runs at a time
-  std::vector<RowTile> tiles_;  // of the run
+  Cuts cuts_;  // of the run
 };
 
 }  // namespace kapitsa::cpu

@@ -56,6 +56,26 @@ struct Kernels {
   void (*merge)(QueryState& into, const QueryState& from, int head_dim);
   // out[head_dim] = acc / denominator, a sink (logit of a key without a value) in it where `sink` is not null.
   void (*finish)(QueryState& state, const float* sink, int head_dim, float* out);
+
+  // An epilogue: out = max(tile, 0)^2
+  void (*relu2)(const float* tile, int rows, float* out, int64_t stride, int width);
+  void (*sigmoid)(const float* x, int64_t n, float* out);
+  // out *= sigmoid(gate)
+  void (*sigmoid_mul)(const float* gate, int64_t n, float* out);
+  // out = silu(gate) * x
+  void (*silu_mul)(const float* gate, const float* x, int64_t n, float* out);
+  // out += a x
+  void (*axpy)(float a, const float* x, int64_t n, float* out);
+
+  // out = silu(bias + sum over j of weight[j * stride ..] taps[j]); bias may be null.
+  void (*conv)(const float* const* taps, int kernel, const float* weight, int64_t stride, const float* bias, int64_t n, float* out);
+  // out = x * scale / sqrt(sum(x^2) + eps)
+  void (*l2_norm)(const float* x, int64_t n, float eps, float scale, float* out);
+  // A step of the gated delta rule on a state of [n][m]: S = alpha S; S += k (beta (v - S^T k))^T; out = S^T q.
+  void (*delta)(float* state, const float* q, const float* k, const float* v, float alpha, float beta, int n, int m, float* out);
+  // A step of Mamba-2 on a state of [n][m]: S = decay S + b (step x)^T; out = S^T c + d x.
+  void (*scan)(float* state, const float* x, const float* b, const float* c, float decay, float step, float d, int n, int m,
+               float* out);
 };
 
 // Bytes of scratch that linear_quant needs for `columns` inputs.

@@ -23,7 +23,12 @@ inline void each(F f) {
 #include "backend/cpu/op/norm.inl"
 #include "backend/cpu/op/rope_kv.inl"
 #include "backend/cpu/op/attention.inl"
+#include "backend/cpu/op/gates.inl"
+#include "backend/cpu/op/conv.inl"
+#include "backend/cpu/op/delta.inl"
+#include "backend/cpu/op/scan.inl"
 
 extern const Kernels kKernels;
 const Kernels kKernels = {kName,    quantize, linear_quant, linear_float, store_tile, add_tile, swiglu_tile,
-                          rms_norm, rotate,   to_half,      from_half,    attend,     merge,    finish};
+                          rms_norm, rotate,   to_half,      from_half,    attend,     merge,    finish,
+                          relu2_tile, sigmoid, sigmoid_mul, silu_mul, axpy, conv, l2_norm, delta, scan};

@@ -19,6 +19,7 @@ Uses uses(const Op& op) {
     Uses operator()(const EmbedOp& o) { return {{}, {o.out}}; }
     Uses operator()(const LinearOp& o) {
       Uses u{{o.in}, {}};
+      if (o.gate.valid()) u.reads.push_back(o.gate);
       for (const auto& p : o.parts) u.writes.push_back(p.out);
       return u;
     }
@@ -26,6 +27,13 @@ Uses uses(const Op& op) {
     Uses operator()(const AttentionOp& o) { return {{o.q}, {o.out}}; }
     Uses operator()(const SelectRowsOp& o) { return {{o.in}, {o.out}}; }
     Uses operator()(const NormOp& o) { return {{o.in}, {o.out}}; }
+    Uses operator()(const RouteOp& o) { return {{o.in}, {o.out}}; }
+    Uses operator()(const ExpertsOp& o) { return {{o.in, o.route}, {o.out}}; }
+    Uses operator()(const CombineOp& o) { return {{o.in, o.route}, {o.out}}; }
+    Uses operator()(const ConvOp& o) { return {{o.in}, {o.out}}; }
+    Uses operator()(const DeltaOp& o) { return {{o.in, o.a, o.b}, {o.out}}; }
+    Uses operator()(const ScanOp& o) { return {{o.in, o.dt}, {o.out}}; }
+    Uses operator()(const GatedNormOp& o) { return {{o.in, o.gate}, {o.out}}; }
   };
   return std::visit(Visitor{}, op);
 }
@@ -83,7 +91,7 @@ QuantRows quant_rows_at(std::byte* memory, int64_t rows, int64_t columns) {
   return q;
 }
 
-CpuStep::CpuStep(const Graph& g, CpuKvCache& kv, const StepShape& s, int threads) : graph(g), cache(kv), shape(s) {
+CpuStep::CpuStep(const Graph& g, CpuCache& c, const StepShape& s, int threads) : graph(g), cache(c), shape(s) {
   const auto& ops = graph.ops();
   const auto values = static_cast<size_t>(graph.value_count());
   std::vector<size_t> first(values, SIZE_MAX), last(values, 0);
@@ -103,7 +111,7 @@ CpuStep::CpuStep(const Graph& g, CpuKvCache& kv, const StepShape& s, int threads
       const auto id = static_cast<size_t>(v.id);
       if (first[id] == SIZE_MAX) {
         first[id] = i;
-        width[id] = v.width;
+        width[id] = v.stride;
         output_space[id] = selected;
       }
       last[id] = i;
@@ -129,11 +137,31 @@ CpuStep::CpuStep(const Graph& g, CpuKvCache& kv, const StepShape& s, int threads
   if (shape.taps) {
     for (const auto& tap : graph.taps()) tap_offset.push_back(take(rows * static_cast<size_t>(tap.value.width) * 4));
   }
+  // What all members prepare for all: an op's rows normed, gathered or quantised, and the experts' answers.
+  size_t floats = 0, quants = 0, answers = 0;
+  const auto share = [&](size_t count, int64_t columns, bool as_float, bool as_quant) {
+    if (as_float) floats = std::max(floats, count * static_cast<size_t>(columns));
+    if (as_quant) quants = std::max(quants, quant_rows_bytes(static_cast<int64_t>(count), columns));
+  };
+  const auto quantised = [](const Weight& w) { return static_cast<const CpuWeight&>(w).layout() == CpuWeight::Layout::kQuantPanels; };
   rope_of_op.assign(ops.size(), -1);
   for (size_t i = 0; i < ops.size(); ++i) {
     if (const auto* op = std::get_if<LinearOp>(&ops[i])) {
-      widest = std::max<int64_t>(widest, op->in.width);
+      share(rows, op->in.width, true, true);
       member_bytes = std::max(member_bytes, linear_scratch_bytes(*op, shape.rows));
+    } else if (const auto* ask = std::get_if<ExpertsOp>(&ops[i])) {
+      const bool quant = quantised(*ask->up);
+      share(rows * static_cast<size_t>(ask->used), ask->in.width, !quant, quant);
+      member_bytes = std::max(member_bytes, experts_scratch_bytes(*ask, shape.rows));
+    } else if (const auto* sum = std::get_if<CombineOp>(&ops[i])) {
+      const bool quant = quantised(*sum->down);
+      share(rows * static_cast<size_t>(sum->used), sum->down->columns(), !quant, quant);
+      answers = std::max(answers, rows * static_cast<size_t>(sum->used) * static_cast<size_t>(sum->down->rows()));
+      member_bytes = std::max(member_bytes, combine_scratch_bytes(*sum, shape.rows));
+    } else if (const auto* choose = std::get_if<RouteOp>(&ops[i])) {
+      member_bytes = std::max(member_bytes, route_scratch_bytes(*choose));
+    } else if (const auto* rule = std::get_if<DeltaOp>(&ops[i])) {
+      member_bytes = std::max(member_bytes, delta_scratch_bytes(*rule));
     } else if (const auto* att = std::get_if<AttentionOp>(&ops[i])) {
       member_bytes = std::max(member_bytes, attention_scratch_bytes(*att));
     } else if (const auto* embed_op = std::get_if<EmbedOp>(&ops[i])) {
@@ -148,8 +176,9 @@ CpuStep::CpuStep(const Graph& g, CpuKvCache& kv, const StepShape& s, int threads
       rope_of_op[i] = static_cast<int>(r);
     }
   }
-  normed_offset = take(rows * static_cast<size_t>(widest) * 4 + 64);
-  quant_offset = take(quant_rows_bytes(shape.rows, widest));
+  shared_offset = take(floats * 4 + 64);
+  quant_offset = take(quants);
+  answers_offset = take(answers * 4 + 64);
   // Members' scratch in lines of their own.
   member_bytes = (member_bytes + 4095) / 4096 * 4096;
   member_offset = (bytes + 4095) / 4096 * 4096;

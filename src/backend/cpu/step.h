@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/cpu/cache.h"
 #include "backend/cpu/kernels.h"
-#include "backend/cpu/kv_cache.h"
 #include "backend/cpu/pack/cpu_weight.h"
 #include "base/thread_team.h"
 
@@ -15,13 +15,13 @@ namespace kapitsa::cpu {
 
 class CpuStep : public backend::Step {
  public:
-  CpuStep(const backend::Graph& graph, CpuKvCache& cache, const backend::StepShape& shape, int threads);
+  CpuStep(const backend::Graph& graph, CpuCache& cache, const backend::StepShape& shape, int threads);
 
   int rows() const override { return shape.rows; }
   size_t scratch_bytes() const override { return bytes; }
 
   const backend::Graph& graph;
-  CpuKvCache& cache;
+  CpuCache& cache;
   backend::StepShape shape;
 
   // Offsets into the backend's scratch, in bytes.
@@ -31,10 +31,10 @@ class CpuStep : public backend::Step {
   std::vector<int> rope_of_op;        // by op: which of `ropes`, or -1
   std::vector<const backend::Rope*> ropes;
   std::vector<size_t> rope_offset;    // [rows][pairs] cos, then sin
-  size_t normed_offset = 0;           // [rows][widest linear input]
-  size_t quant_offset = 0;            // QuantRows of [rows][widest]
+  size_t shared_offset = 0;           // an op's rows, normed or gathered
+  size_t quant_offset = 0;            // the same as QuantRows
+  size_t answers_offset = 0;          // [rows * used][hidden]: what a combine op adds up
   size_t member_offset = 0, member_bytes = 0;  // private scratch a thread
-  int64_t widest = 0;                 // linear input
   size_t bytes = 0;
 
   std::unique_ptr<std::atomic<int64_t>[]> claims;  // by op: the next unit of work
@@ -46,6 +46,18 @@ struct RowTile {
   bool chain;  // slots are positions: pages are read as they lie
 };
 
+// Rows of one sequence, one behind the other.
+struct SequenceRows {
+  int sequence, row, count;
+};
+
+// How a batch's rows are cut for the ops that do not take them one by one.
+struct Cuts {
+  std::vector<RowTile> tiles;
+  std::vector<SequenceRows> sequences;
+  void cut(const backend::Batch& batch);
+};
+
 // One run of a step.
 struct Run {
   const Kernels& kernels;
@@ -54,9 +66,20 @@ struct Run {
   const backend::Batch& batch;
   std::byte* scratch;
   int rows, outputs;
-  const std::vector<RowTile>& tiles;
+  const Cuts& cuts;
 
-  float* value(backend::Value v) const { return reinterpret_cast<float*>(scratch + step.value_offset[static_cast<size_t>(v.id)]); }
+  // Row 0 of a value; rows are v.stride apart.
+  float* value(backend::Value v) const {
+    return reinterpret_cast<float*>(scratch + step.value_offset[static_cast<size_t>(v.id)]) + v.offset;
+  }
+  float* row(backend::Value v, int64_t r) const { return value(v) + r * v.stride; }
+  // The page table's row of a sequence, for a layer of the KV cache.
+  const int32_t* pages(int layer, int sequence) const {
+    const auto sequences = static_cast<int>(batch.committed.size());
+    const int group = step.graph.kv_group_of(layer);
+    return batch.page_table.data() + (static_cast<size_t>(group) * static_cast<size_t>(sequences) + static_cast<size_t>(sequence)) *
+                                         static_cast<size_t>(batch.pages_per_sequence);
+  }
   // Rows that `v` has in this run.
   int rows_of(backend::Value v) const { return step.output_space[static_cast<size_t>(v.id)] ? outputs : rows; }
   std::byte* member_scratch(int member) const { return scratch + step.member_offset + static_cast<size_t>(member) * step.member_bytes; }
@@ -81,9 +104,20 @@ void rope_kv(const Run& run, size_t index, const backend::RopeKvOp& op, int memb
 void attention(const Run& run, size_t index, const backend::AttentionOp& op, int member);
 void select_rows(const Run& run, size_t index, const backend::SelectRowsOp& op, int member);
 void norm(const Run& run, size_t index, const backend::NormOp& op, int member);
+void route(const Run& run, size_t index, const backend::RouteOp& op, int member);
+void experts(const Run& run, size_t index, const backend::ExpertsOp& op, int member);
+void combine(const Run& run, size_t index, const backend::CombineOp& op, int member);
+void conv(const Run& run, size_t index, const backend::ConvOp& op, int member);
+void delta(const Run& run, size_t index, const backend::DeltaOp& op, int member);
+void scan(const Run& run, size_t index, const backend::ScanOp& op, int member);
+void gated_norm(const Run& run, size_t index, const backend::GatedNormOp& op, int member);
 
 // Bytes of private scratch that a member needs for an op.
 size_t linear_scratch_bytes(const backend::LinearOp& op, int rows);
 size_t attention_scratch_bytes(const backend::AttentionOp& op);
+size_t route_scratch_bytes(const backend::RouteOp& op);
+size_t experts_scratch_bytes(const backend::ExpertsOp& op, int rows);
+size_t combine_scratch_bytes(const backend::CombineOp& op, int rows);
+size_t delta_scratch_bytes(const backend::DeltaOp& op);
 
 }  // namespace kapitsa::cpu

@@ -1,45 +1,45 @@
-// The pages of one sequence of tokens, in order.
+// What one sequence of tokens holds: its pages of each KV group, in order, and its slot of recurrent state.
 #pragma once
 
+#include <utility>
 #include <vector>
 
-#include "backend/backend.h"
-#include "engine/kv/page_pool.h"
+#include "engine/kv/pools.h"
 
 namespace kapitsa::engine {
 
 class Sequence {
  public:
-  explicit Sequence(PagePool& pool) : pool_(&pool) {}
-  Sequence(Sequence&& other) noexcept : pool_(other.pool_), pages_(std::move(other.pages_)), length(other.length) {
-    other.pages_.clear();
-  }
+  explicit Sequence(Pools& pools) : pools_(&pools), pages_(static_cast<size_t>(pools.groups())) {}
+  Sequence(Sequence&& other) noexcept
+      : length(std::exchange(other.length, 0)),
+        pools_(other.pools_),
+        pages_(std::exchange(other.pages_, std::vector<std::vector<int32_t>>(other.pages_.size()))),
+        state_(std::exchange(other.state_, -1)) {}
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
   ~Sequence() { clear(); }
 
-  // Makes room for positions below `length`. False where the pool is empty; what was taken stays.
-  bool reserve(int tokens) {
-    while (static_cast<int>(pages_.size()) * backend::kPage < tokens) {
-      const int32_t page = pool_->take();
-      if (page < 0) return false;
-      pages_.push_back(page);
-    }
-    return true;
-  }
-  void clear() {
-    for (int32_t page : pages_) pool_->release(page);
-    pages_.clear();
-    length = 0;
-  }
-  const std::vector<int32_t>& pages() const { return pages_; }
+  // Makes room for positions below `tokens`. False where a pool is empty; what was taken stays.
+  bool reserve(int tokens);
+  // Gives back the pages that lie wholly behind their group's window.
+  void drop_behind_window();
+  void clear();
+
+  // Page ids by position / kPage; -1 where the page lies behind the window.
+  const std::vector<int32_t>& pages(int group) const { return pages_[static_cast<size_t>(group)]; }
+  int32_t state() const { return state_; }
+
+  // Takes over what `other` has, as references: pages that are full are shared from now on. Its last page and its state
+  // are this sequence's own, new and not filled yet: copies that the caller has to order. False where a pool is empty.
+  bool share(const Sequence& other);
+
+  int length = 0;  // tokens in the cache
 
  private:
-  PagePool* pool_;
-  std::vector<int32_t> pages_;
-
- public:
-  int length = 0;  // tokens in the cache
+  Pools* pools_;
+  std::vector<std::vector<int32_t>> pages_;
+  int32_t state_ = -1;
 };
 
 }  // namespace kapitsa::engine

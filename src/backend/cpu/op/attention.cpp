@@ -60,8 +60,10 @@ class Worker {
     for (int i = 0; i < queries; ++i) {
       const int head = head_of(i % group_);
       const float* sink = op_.sinks ? static_cast<const CpuWeight&>(*op_.sinks).floats() + head : nullptr;
+      float* out = run_.row(op_.out, tile.row + i / group_) + head * op_.head_dim;
       run_.kernels.finish(merged ? before_[i] : current_[i], sink, op_.head_dim,
-                          run_.value(op_.out) + static_cast<int64_t>(tile.row + i / group_) * op_.out.width + head * op_.head_dim);
+                          out);
+      if (op_.gated) run_.kernels.sigmoid_mul(query(tile.row + i / group_, head) + op_.head_dim, op_.head_dim, out);
     }
   }
 
@@ -73,16 +75,15 @@ class Worker {
   int head_of(int in_group) const {
     return op_.map == backend::HeadMap::kGrouped ? kv_head_ * group_ + in_group : in_group * op_.kv_heads + kv_head_;
   }
-  int page(int slot) const {
-    return run_.batch.page_table[static_cast<size_t>(sequence() * run_.batch.pages_per_sequence + slot / kPage)];
-  }
+  int page(int slot) const { return run_.pages(op_.layer, sequence())[slot / kPage]; }
+
+  const float* query(int row, int head) const { return run_.row(op_.q, row) + head * op_.head_dim * (op_.gated ? 2 : 1); }
 
   QueryState fresh(int query, int which) {
     auto* floats = reinterpret_cast<float*>(mine_) + (2 * static_cast<size_t>(query) + static_cast<size_t>(which)) * scratch_.state_floats;
     std::memset(floats, 0, scratch_.state_floats * 4);
     const int row = tile_.row + query / group_;
-    return {run_.value(op_.q) + static_cast<int64_t>(row) * op_.q.width + head_of(query % group_) * op_.head_dim, floats + 16,
-            floats, -__builtin_inff()};
+    return {this->query(row, head_of(query % group_)), floats + 16, floats, -__builtin_inff()};
   }
 
   void merge(int queries) {
@@ -108,7 +109,7 @@ class Worker {
     }
     const int count = (to - from) * group_;
     QueryState* queries = current_ + from * group_;
-    const CpuKvCache& cache = run_.step.cache;
+    const CpuCache& cache = run_.step.cache;
     const std::byte *keys, *values;
     bool half = cache.half();
     const int committed = run_.batch.committed[static_cast<size_t>(sequence())];
@@ -140,7 +141,7 @@ class Worker {
     auto* keys = reinterpret_cast<float*>(mine_ + scratch_.keys);
     auto* values = reinterpret_cast<float*>(mine_ + scratch_.values);
     std::memset(keys, 0, static_cast<size_t>(op_.head_dim) * kPage * 4);
-    const CpuKvCache& cache = run_.step.cache;
+    const CpuCache& cache = run_.step.cache;
     for (int place = begin; place < end; ++place) {
       const int slot = start + place < committed ? start + place : ancestor_slot(start + place);
       const std::byte* k = cache.keys(op_.layer, page(slot), kv_head_);
@@ -182,10 +183,10 @@ size_t attention_scratch_bytes(const AttentionOp& op) { return Scratch(op).bytes
 
 void attention(const Run& run, size_t index, const AttentionOp& op, int member) {
   Worker worker(run, op, member);
-  run.claim(index, static_cast<int64_t>(run.tiles.size()) * op.kv_heads, 1, [&](int64_t unit) {
+  run.claim(index, static_cast<int64_t>(run.cuts.tiles.size()) * op.kv_heads, 1, [&](int64_t unit) {
     // The longest tiles come first, so that the last one to finish is a short one.
-    const auto tile = run.tiles.size() - 1 - static_cast<size_t>(unit / op.kv_heads);
-    worker.tile(run.tiles[tile], static_cast<int>(unit % op.kv_heads));
+    const auto tile = run.cuts.tiles.size() - 1 - static_cast<size_t>(unit / op.kv_heads);
+    worker.tile(run.cuts.tiles[tile], static_cast<int>(unit % op.kv_heads));
   });
 }
 

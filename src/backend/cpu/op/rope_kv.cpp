@@ -10,7 +10,7 @@ constexpr int kRows = 64;
 
 class Writer {
  public:
-  Writer(const Run& run, const backend::RopeKvOp& op) : run_(run), op_(op), pages_(run.batch.pages_per_sequence) {}
+  Writer(const Run& run, const backend::RopeKvOp& op) : run_(run), op_(op) {}
 
   void key(int row, int head, const float* x) const {
     const auto [page, place] = slot(row);
@@ -41,11 +41,10 @@ class Writer {
   Slot slot(int row) const {
     const auto& b = run_.batch;
     const int s = b.slots[static_cast<size_t>(row)];
-    return {b.page_table[static_cast<size_t>(b.sequences[static_cast<size_t>(row)] * pages_ + s / backend::kPage)], s % backend::kPage};
+    return {run_.pages(op_.layer, b.sequences[static_cast<size_t>(row)])[s / backend::kPage], s % backend::kPage};
   }
   const Run& run_;
   const backend::RopeKvOp& op_;
-  int pages_;
 };
 
 }  // namespace
@@ -74,15 +73,15 @@ void rope_kv(const Run& run, size_t index, const backend::RopeKvOp& op, int /*me
     const int begin = static_cast<int>(unit / heads) * kRows, end = std::min(begin + kRows, run.rows);
     for (int row = begin; row < end; ++row) {
       if (head < op.heads) {
-        prepare(run.value(op.q) + static_cast<int64_t>(row) * op.q.width + head * op.head_dim, row, op.q_norm);
+        prepare(run.row(op.q, row) + head * op.q_stride, row, op.q_norm);
       } else if (head < op.heads + op.kv_heads) {
         const int h = head - op.heads;
-        float* k = run.value(op.k) + static_cast<int64_t>(row) * op.k.width + h * op.head_dim;
+        float* k = run.row(op.k, row) + h * op.head_dim;
         prepare(k, row, op.k_norm);
         writer.key(row, h, k);
       } else {
         const int h = head - op.heads - op.kv_heads;
-        writer.value(row, h, run.value(op.v) + static_cast<int64_t>(row) * op.v.width + h * op.head_dim);
+        writer.value(row, h, run.row(op.v, row) + h * op.head_dim);
       }
     }
   });

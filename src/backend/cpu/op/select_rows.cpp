@@ -8,7 +8,7 @@ void select_rows(const Run& run, size_t index, const backend::SelectRowsOp& op, 
   run.claim(index, run.outputs, 1, [&](int64_t i) {
     const auto width = static_cast<size_t>(op.in.width);
     const auto row = static_cast<size_t>(run.batch.output_rows[static_cast<size_t>(i)]);
-    std::memcpy(run.value(op.out) + static_cast<size_t>(i) * width, run.value(op.in) + row * width, width * 4);
+    std::memcpy(run.row(op.out, i), run.row(op.in, static_cast<int64_t>(row)), width * 4);
   });
 }
 

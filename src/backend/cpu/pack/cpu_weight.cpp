@@ -40,56 +40,71 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::vector(std::span<const float
   return std::shared_ptr<const CpuWeight>(std::move(w));
 }
 
-Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(const backend::Stored& stored, Layout layout, ThreadTeam& team) {
-  auto w = std::shared_ptr<CpuWeight>(new CpuWeight(stored.rows, stored.columns));
+void CpuWeight::pack_panel_of(std::span<const backend::Stored> stack, int64_t index) {
+  const backend::Stored& stored = stack[static_cast<size_t>(index / panels())];
+  const std::byte* rows[kPanelRows];
+  for (int r = 0; r < kPanelRows; ++r) {
+    const int64_t row = index % panels() * kPanelRows + r;
+    rows[r] = row < rows_ ? stored.bytes.data() + static_cast<size_t>(row) * row_bytes_ : nullptr;
+  }
+  std::byte* out = memory_.data() + static_cast<size_t>(index) * panel_bytes_;
+  if (layout_ == Layout::kQuantPanels) {
+    pack_panel(*panel_layout_, row_bytes_ / static_cast<size_t>(superblocks_), rows, superblocks_, reinterpret_cast<uint8_t*>(out));
+  } else {
+    pack_float_panel(rows, columns_, static_cast<size_t>(quant::info(format_).block_bytes), out);
+  }
+}
+
+Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend::Stored> stack, Layout layout, ThreadTeam& team) {
+  const backend::Stored& first = stack[0];
+  auto w = std::shared_ptr<CpuWeight>(new CpuWeight(first.rows, first.columns));
   w->layout_ = layout;
-  w->format_ = stored.format;
-  w->row_bytes_ = quant::row_bytes(stored.format, static_cast<size_t>(stored.columns));
-  if (w->row_bytes_ == 0 || w->row_bytes_ * static_cast<size_t>(stored.rows) != stored.bytes.size()) {
-    return error(Code::kCorrupt, "{} rows of {} {} weights take {} bytes each, {} bytes were given", stored.rows, stored.columns,
-                 quant::info(stored.format).name, w->row_bytes_, stored.bytes.size());
+  w->format_ = first.format;
+  w->experts_ = static_cast<int>(stack.size());
+  w->row_bytes_ = quant::row_bytes(first.format, static_cast<size_t>(first.columns));
+  for (const backend::Stored& stored : stack) {
+    if (stored.format != first.format || stored.rows != first.rows || stored.columns != first.columns) {
+      return error(Code::kCorrupt, "a stack of {} by {} {} matrices holds one of {} by {} {}", first.rows, first.columns,
+                   quant::info(first.format).name, stored.rows, stored.columns, quant::info(stored.format).name);
+    }
+    if (w->row_bytes_ == 0 || w->row_bytes_ * static_cast<size_t>(stored.rows) != stored.bytes.size()) {
+      return error(Code::kCorrupt, "{} rows of {} {} weights take {} bytes each, {} bytes were given", stored.rows, stored.columns,
+                   quant::info(stored.format).name, w->row_bytes_, stored.bytes.size());
+    }
   }
   if (layout == Layout::kStored) {
-    w->stored_ = stored.bytes;
-    w->bytes_ = stored.bytes.size();
+    for (const backend::Stored& stored : stack) w->stored_.push_back(stored.bytes);
+    w->bytes_ = first.bytes.size() * stack.size();
     return std::shared_ptr<const CpuWeight>(std::move(w));
   }
-  size_t superblock_bytes = 0;
-  const size_t element = layout == Layout::kFloatPanels ? static_cast<size_t>(quant::info(stored.format).block_bytes) : 0;
   if (layout == Layout::kQuantPanels) {
-    w->panel_layout_ = panel_layout(stored.format);
-    w->superblocks_ = stored.columns / (kBlock * w->panel_layout_->blocks);
-    superblock_bytes = w->row_bytes_ / static_cast<size_t>(w->superblocks_);
+    w->panel_layout_ = panel_layout(first.format);
+    w->superblocks_ = first.columns / (kBlock * w->panel_layout_->blocks);
     w->panel_bytes_ = static_cast<size_t>(w->superblocks_ * w->panel_layout_->superblock_bytes());
   } else {
-    w->panel_bytes_ = static_cast<size_t>(stored.columns) * kPanelRows * element;
+    w->panel_bytes_ = static_cast<size_t>(first.columns) * kPanelRows * static_cast<size_t>(quant::info(first.format).block_bytes);
   }
-  w->bytes_ = w->panel_bytes_ * static_cast<size_t>(w->panels());
+  const int64_t panels = w->panels() * static_cast<int64_t>(stack.size());
+  w->bytes_ = w->panel_bytes_ * static_cast<size_t>(panels);
   // The kernels prefetch and read whole registers past the end.
   KAPITSA_ASSIGN(w->memory_, Memory::allocate(w->bytes_ + 4096, true));
 
   constexpr int64_t kBatch = 64;  // panels packed between two releases of the file's pages
   std::atomic<int64_t> next{0};
   team.run([&](int) {
-    for (int64_t begin; (begin = next.fetch_add(kBatch)) < w->panels();) {
-      const int64_t end = std::min(begin + kBatch, w->panels());
-      for (int64_t p = begin; p < end; ++p) {
-        const std::byte* rows[kPanelRows];
-        for (int r = 0; r < kPanelRows; ++r) {
-          const int64_t row = p * kPanelRows + r;
-          rows[r] = row < stored.rows ? stored.bytes.data() + static_cast<size_t>(row) * w->row_bytes_ : nullptr;
+    for (int64_t begin; (begin = next.fetch_add(kBatch)) < panels;) {
+      const int64_t end = std::min(begin + kBatch, panels);
+      for (int64_t p = begin; p < end; ++p) w->pack_panel_of(stack, p);
+      // Of each matrix the rows of these panels.
+      for (int64_t p = begin; p < end;) {
+        const int64_t matrix = p / w->panels(), last = std::min(end, (matrix + 1) * w->panels());
+        const backend::Stored& stored = stack[static_cast<size_t>(matrix)];
+        const int64_t row = (p - matrix * w->panels()) * kPanelRows;
+        const int64_t rows = std::min((last - p) * kPanelRows, stored.rows - row);
+        if (stored.release) {
+          stored.release(stored.bytes.subspan(static_cast<size_t>(row) * w->row_bytes_, static_cast<size_t>(rows) * w->row_bytes_));
         }
-        std::byte* out = w->memory_.data() + static_cast<size_t>(p) * w->panel_bytes_;
-        if (layout == Layout::kQuantPanels) {
-          pack_panel(*w->panel_layout_, superblock_bytes, rows, w->superblocks_, reinterpret_cast<uint8_t*>(out));
-        } else {
-          pack_float_panel(rows, stored.columns, element, out);
-        }
-      }
-      if (stored.release) {
-        const auto from = static_cast<size_t>(begin * kPanelRows) * w->row_bytes_;
-        const auto to = static_cast<size_t>(std::min(end * kPanelRows, stored.rows)) * w->row_bytes_;
-        stored.release(stored.bytes.subspan(from, to - from));
+        p = last;
       }
     }
   });
@@ -103,7 +118,7 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
   }
   const std::byte* bytes = scratch;
   if (layout_ == Layout::kStored) {
-    bytes = stored_.data() + static_cast<size_t>(row) * row_bytes_;
+    bytes = stored_[0].data() + static_cast<size_t>(row) * row_bytes_;
   } else if (layout_ == Layout::kQuantPanels) {
     unpack_row(*panel_layout_, row_bytes_ / static_cast<size_t>(superblocks_),
                reinterpret_cast<const uint8_t*>(panel(row / kPanelRows)), static_cast<int>(row % kPanelRows), superblocks_, scratch);
@@ -116,10 +131,11 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
 }
 
 void CpuWeight::expand_stored(int64_t panel, float* out, float* scratch) const {
+  const std::byte* rows = stored_[static_cast<size_t>(panel / panels())].data();
   for (int r = 0; r < kPanelRows; ++r) {
-    const int64_t row = panel * kPanelRows + r;
+    const int64_t row = panel % panels() * kPanelRows + r;
     if (row < rows_) {
-      quant::decode_row(format_, stored_.data() + static_cast<size_t>(row) * row_bytes_, static_cast<size_t>(columns_), scratch);
+      quant::decode_row(format_, rows + static_cast<size_t>(row) * row_bytes_, static_cast<size_t>(columns_), scratch);
     } else {
       std::memset(scratch, 0, static_cast<size_t>(columns_) * 4);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "backend/backend.h"
 #include "backend/cpu/memory.h"
@@ -19,15 +20,16 @@ class CpuWeight : public backend::Weight {
     kStored,       // the file's own rows, in the mapping; decoded on the way
   };
 
-  // Packs `stored`; `panels` false keeps it as stored. The rows are spread over `team`.
-  static Result<std::shared_ptr<const CpuWeight>> pack(const backend::Stored& stored, Layout layout, ThreadTeam& team);
+  // Packs a matrix, or a stack of matrices of one shape and format. The rows are spread over `team`.
+  static Result<std::shared_ptr<const CpuWeight>> pack(std::span<const backend::Stored> stack, Layout layout, ThreadTeam& team);
   static Result<std::shared_ptr<const CpuWeight>> vector(std::span<const float> values);
 
   // Which layout products over `format` want.
   static Layout layout_for(quant::Format format, int64_t columns, backend::Compute compute);
 
-  // Row `row` as float32, exactly what the format's decoder gives. `scratch` takes row_bytes.
+  // Row `row` of a matrix as float32, exactly what the format's decoder gives. `scratch` takes row_bytes.
   void read_row(int64_t row, float* out, std::byte* scratch) const;
+  // Panels are counted over all matrices of a stack: matrix e has those from e * panels() on.
   // Rows [16 panel, 16 panel + 16) of a kStored weight as a float panel [columns][16]; `scratch` takes [columns].
   void expand_stored(int64_t panel, float* out, float* scratch) const;
 
@@ -41,11 +43,13 @@ class CpuWeight : public backend::Weight {
 
  private:
   CpuWeight(int64_t rows, int64_t columns) : Weight(rows, columns, 0) {}
+  // Copies the rows of panel `index` of a stack to their place.
+  void pack_panel_of(std::span<const backend::Stored> stack, int64_t index);
 
   Layout layout_ = Layout::kVector;
   quant::Format format_ = quant::Format::f32;
   Memory memory_;
-  std::span<const std::byte> stored_;
+  std::vector<std::span<const std::byte>> stored_;  // by matrix
   const PanelLayout* panel_layout_ = nullptr;
   size_t panel_bytes_ = 0, row_bytes_ = 0;
   int64_t superblocks_ = 0;
