@@ -14,6 +14,7 @@
 #include "app/open_model.h"
 #include "app/terminal.h"
 #include "app/token_list.h"
+#include "base/say.h"
 #include "engine/executor.h"
 #include "weights/safetensors_writer.h"
 
@@ -29,10 +30,9 @@ struct Options {
 };
 
 Status check_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t context) {
-  const auto most = *std::max_element(tokens.begin(), tokens.end());
-  if (most >= vocabulary) {
-    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", most,
-                 vocabulary);
+  for (const int32_t token : tokens) {
+    if (token >= 0 && token < vocabulary) continue;
+    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", token, vocabulary);
   }
   if (context > 0 && tokens.size() > static_cast<size_t>(context)) {
     return error(Code::kInvalid, "{} tokens are more than the model's context of {}", tokens.size(),
@@ -118,8 +118,7 @@ Status run_logits(Options options, const Globals& globals) {
       compute(options, *model, *executor, tokens, [&](double share) { computing.update(share); }));
   computing.finish();
   if (!globals.quiet) {
-    fmt::print(
-        stderr, "{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
+    say("{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
         options.hidden ? fmt::format(" and {} hidden states", model->graph().taps().size()) : "");
   }
   return {};

@@ -146,7 +146,8 @@ struct Program {
     for (const char* const* word = argv + 1; word != argv + argc && *word != std::string_view("--"); ++word) {
       const std::string_view text = *word;
       if (text.starts_with("--") && text.ends_with("=") && text.find('=') == text.size() - 1) {
-        return wrong_use(fmt::format("{} has no value", text.substr(0, text.size() - 1)), *first);
+        return wrong_use(fmt::format("{} has no value", text.substr(0, text.size() - 1)),
+                         first == argv + argc ? "" : *first);
       }
     }
     try {

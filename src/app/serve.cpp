@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/server.h"
+#include "app/terminal.h"
 #include "base/say.h"
 #include "net/server.h"
 
@@ -16,7 +17,7 @@ struct Options {
 };
 
 int fail(const Status& status, int code) {
-  say("kapitsa: {}\n", status.message());
+  app::fail(status);
   return code;
 }
 

@@ -35,7 +35,7 @@ class Executor {
   // (no page free: nothing was computed), kCancelled (sequences keep their old length).
   Status run(std::span<const Span> spans, const std::atomic<bool>* cancelled = nullptr);
 
-  // Records the steps for up to 16 rows and for `rows`, so that no memory is asked for while requests run.
+  // Records the steps for up to `rows`, so that no memory is asked for while requests run.
   Status prepare(int rows);
 
   // Of the last run: the logits of output row i, counted over all spans in order.

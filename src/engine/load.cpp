@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "base/log.h"
 #include "engine/scheduler.h"
@@ -25,7 +26,9 @@ void add_eos(const Json& config, std::vector<TokenId>& eos) {
   if (it == config.end()) return;
   const auto add = [&](const Json& id) {
     if (!id.is_number_integer()) return;
-    const auto value = id.get<TokenId>();
+    const auto wide = id.get<int64_t>();
+    if (wide < 0 || wide > std::numeric_limits<TokenId>::max()) return;
+    const auto value = static_cast<TokenId>(wide);
     if (std::find(eos.begin(), eos.end(), value) == eos.end()) eos.push_back(value);
   };
   if (it->is_array()) std::for_each(it->begin(), it->end(), add);
@@ -38,6 +41,9 @@ Result<int> plan_pages(const LoadOptions& options, const model::Model& model, si
   const std::string& path = options.path;
   const int own = model.config().context;
   context = options.context > 0 ? options.context : own;
+  if (context > own) {
+    spdlog::warn("{}: a context of {} tokens is asked for, the model was made for {}: expect nonsense beyond", path, context, own);
+  }
   const size_t weights = model.weight_bytes();
   const size_t room = memory > weights + kReserve ? memory - weights - kReserve : 0;
   const auto fits = static_cast<int64_t>(room / page_bytes) * backend::kPage;

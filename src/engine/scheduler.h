@@ -51,6 +51,7 @@ class Scheduler : public Engine {
   bool advance(Job& job, std::span<const float> logits);
   void end(Job& job, Event event);
   void fail(Job& job, Status status);
+  void abandon(Job& job, const char* why);
   int pages_for(int tokens) const { return (tokens + backend::kPage - 1) / backend::kPage; }
 
   Parts parts_;

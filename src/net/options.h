@@ -25,7 +25,8 @@ struct ServerOptions {
   Time head{10'000};       // from the first byte of a request to the end of its head
   Time body_stall{30'000}; // without a byte of a body that is on its way
   Time body{300'000};      // for the whole body
-  Time prepare{30'000};    // for a worker to read a request and prepare its answer
+  Time queue{60'000};      // for a request that waits for a worker
+  Time prepare{30'000};    // for a worker to read it and prepare its answer
   Time write_stall{600'000};  // a reader who takes nothing (a suspended terminal is given ten minutes)
   Time heartbeat{5'000};   // silence of a stream before a sign of life
   Time drain{30'000};      // what running requests get to finish in when the server is told to end

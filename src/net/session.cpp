@@ -185,13 +185,13 @@ void Session::dispatch(Request request) {
   phase_ = Phase::kAnswering;
   read_deadline_.cancel();
   head_ = request.head;
-  cancel_ = Cancel::within(options_.prepare);
+  cancel_ = Cancel::within(options_.queue);
   auto work = [self = shared_from_this(), request = std::move(request), cancel = cancel_]() mutable {
     // Boxed: a queued function must be copyable.
     auto reply = std::make_shared<std::optional<Reply>>();
     const bool in_time = !cancel.stopped();
     try {
-      if (in_time) *reply = self->handlers_.handle(std::move(request), cancel);
+      if (in_time) *reply = self->handlers_.handle(std::move(request), cancel.limited(self->options_.prepare));
     } catch (const std::exception& e) {
       spdlog::error("a request failed inside the server: {}", e.what());
     } catch (...) {

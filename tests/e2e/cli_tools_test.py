@@ -57,6 +57,9 @@ class Logits(CliTest):
         for tokens, word in (("1,512", "512"), (short, "'x'"), (floats, "I32"), (self.folder / "none", "no such file"),
                              (",", "no token ids"), ("1,,2", "missing"), (",".join(["1"] * 600), "512")):
             self.assertIn(word, self.fails("logits", STORIES, "--tokens", tokens, "--out", out))
+        for odd, word in (([], "empty"), ([-5, 1], "token -5"), ([1, 512], "token 512")):
+            save_file({"tokens": numpy.array(odd, dtype=numpy.int32)}, floats)
+            self.assertIn(word, self.fails("logits", STORIES, "--tokens", floats, "--out", out))
         self.assertIn("tpu", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--backend", "tpu"))
         self.assertIn("nowhere", self.fails("logits", STORIES, "--tokens", "1", "--out", self.folder / "nowhere/o"))
         self.assertIn("kv", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--kv", "f64", code=2))
