@@ -21,6 +21,9 @@ void Conversation::drop_last() {
 
 Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
   text::Prompt prompt;
+  if (const auto bad = text::find_invalid_utf8(system)) {
+    return error(Code::kInvalid, "the system text is not UTF-8 at byte {}", *bad);
+  }
   for (const Turn& turn : turns_) {
     if (const auto bad = text::find_invalid_utf8(turn.text)) {
       return error(Code::kInvalid, "the {} message is not UTF-8 at byte {}", turn.role, *bad);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -94,6 +95,10 @@ Status run_logits(Options options, const Globals& globals) {
       options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
   KAPITSA_ASSIGN(const auto backend, backend::make(options.backend));
   KAPITSA_ASSIGN(auto checkpoint, weights::Checkpoint::open(files.path));
+  std::error_code missing;
+  if (checkpoint.holds(options.out) || std::filesystem::equivalent(options.out, options.tokens, missing)) {
+    return error(Code::kInvalid, "--out {}: that is a file of the input, and would be lost", options.out);
+  }
   // Before the weights are packed, as far as the files' headers say; what they leave open, after.
   constexpr auto kOpen = std::numeric_limits<int64_t>::max();
   const ModelFacts facts = read_facts(checkpoint);

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <memory>
@@ -16,6 +19,7 @@
 #include "app/version.h"
 #include "base/edit_distance.h"
 #include "base/log.h"
+#include "base/plain_text.h"
 #include "base/say.h"
 
 namespace kapitsa::app {
@@ -42,8 +46,8 @@ class Help : public CLI::Formatter {
 };
 
 int wrong_use(const std::string& message, const std::string& help) {
-  say("kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
-             help.empty() ? "" : " " + help);
+  say("kapitsa: {}\nTry `kapitsa{} --help`.\n", one_line(message),
+      help.empty() ? "" : " " + help);
   return 2;
 }
 
@@ -190,7 +194,15 @@ static void fill_standard_streams() {
   if (fd > STDERR_FILENO) close(fd);
 }
 
+// glibc keeps what large requests gave back, for ever larger ones: above this size it shall not.
+static void return_large_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int run_program(int argc, char** argv) {
+  return_large_memory();
   fill_standard_streams();
   install_signals();
   int code = 1;

@@ -89,6 +89,13 @@ TEST(TemplateLimits, ValuesDoNotNestWithoutEnd) {
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = [ns.x] %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = {'a': ns.x} %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = dict(a=ns.x) %}{% endfor %}"));
+  for (const char* use : {"{{ ns }}", "{{ ns|tojson }}", "{% if ns == ns %}{% endif %}", "{{ ns|string|length }}"}) {
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set ns.l = ns %}") + use));
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set ns.l = [ns] %}") + use));
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set l = {'a': ns} %}") + use));
+    expect_in("a namespace cannot be kept",
+              failure_of(std::string("{% set ns = namespace() %}{% set ns.l %}{{ ns }}{% endset %}{% for x in [ns] %}{% set ns.l = x %}{% endfor %}") + use));
+  }
   const std::string deep = std::string(50000, '[') + std::string(50000, ']');
   expect_in("line 1", failure_of("{{ " + deep + " }}"));
   expect_in("line 1", failure_of("{{ " + std::string(50000, '(') + " }}"));
