@@ -83,7 +83,7 @@ class MessagesAnswer : public Answer {
   }
 
   Messages failure(const Error& error) override {
-    return {{"error", to_text(error_body(Protocol::kAnthropic, error, make_id("req_")))}};
+    return {{"error", to_text(error_body(Protocol::kAnthropic, error, ""))}};
   }
 
   Message heartbeat() override { return event("ping", Json::object()); }

@@ -47,9 +47,11 @@ Json error_body(Protocol protocol, const Error& error, std::string_view request_
               {"param", text_or_null(error.param)},
               {"code", text_or_null(error.code)}}}};
   }
-  return {{"type", "error"},
-          {"error", {{"type", anthropic_type(error.status)}, {"message", error.message}}},
-          {"request_id", request_id}};
+  Json out = {{"type", "error"},
+              {"error", {{"type", anthropic_type(error.status)}, {"message", error.message}}}};
+  // In the middle of a stream the response's head has said it.
+  if (!request_id.empty()) out["request_id"] = request_id;
+  return out;
 }
 
 int http_status(Protocol protocol, const Error& error) {

@@ -51,9 +51,14 @@ engine::Sampling read_sampling(Params& params, const engine::Engine& engine) {
     out.top_k = static_cast<int>(std::max<int64_t>(*top_k, 0));
   }
   read_bias(params, engine.tokenizer().vocab_size(), out.logit_bias);
-  const auto seed = params.integer("seed", std::numeric_limits<int64_t>::min(),
-                                   std::numeric_limits<int64_t>::max());
-  out.seed = seed ? static_cast<uint64_t>(*seed) : engine::random_seed();
+  // Any 64 bits, as `kapitsa run --json` states them; negative ones are taken as they lie in memory.
+  const Json* seed = params.find("seed");
+  if (seed && seed->is_number_unsigned()) {
+    out.seed = seed->get<uint64_t>();
+  } else {
+    const auto number = params.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max());
+    out.seed = number ? static_cast<uint64_t>(*number) : engine::random_seed();
+  }
   return out;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -152,7 +154,7 @@ Status ChatSession::save(const std::string& file) {
       fs::path(file).extension() == ".json"
           ? conversation_.messages().dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
           : conversation_.transcript();
-  const std::string part = file + ".part";
+  const std::string part = fmt::format("{}.{}.part", file, getpid());
   std::ofstream out(part, std::ios::binary | std::ios::trunc);
   out << text;
   out.close();

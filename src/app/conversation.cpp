@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/say.h"
 #include "text/unicode/utf8.h"
 
 namespace kapitsa::app {
-namespace {
-
-// A template that takes longer is broken or hostile.
-constexpr auto kPreparation = std::chrono::seconds(60);
-
-}  // namespace
 
 void Conversation::user(std::string text) {
   turns_.push_back({"user", std::move(text), {}});
@@ -26,6 +21,9 @@ void Conversation::drop_last() {
 
 Result<text::Prompt> Conversation::prompt(const engine::Engine& engine) const {
   text::Prompt prompt;
+  if (const auto bad = text::find_invalid_utf8(system)) {
+    return error(Code::kInvalid, "the system text is not UTF-8 at byte {}", *bad);
+  }
   for (const Turn& turn : turns_) {
     if (const auto bad = text::find_invalid_utf8(turn.text)) {
       return error(Code::kInvalid, "the {} message is not UTF-8 at byte {}", turn.role, *bad);
@@ -76,9 +74,7 @@ std::string Conversation::transcript() const {
 void note_idle_switch(std::optional<bool> think, const engine::Engine& engine,
                       const Globals& globals) {
   if (!think || globals.quiet || engine.info().can_think) return;
-  fmt::print(
-      stderr,
-      "kapitsa: note: the template of {} has no thinking switch, so --{}think changes nothing\n",
+  say("kapitsa: note: the template of {} has no thinking switch, so --{}think changes nothing\n",
       engine.info().id, *think ? "" : "no-");
 }
 

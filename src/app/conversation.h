@@ -1,6 +1,7 @@
 // What was said so far, and the prompt that it makes.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "text/prompt.h"
 
 namespace kapitsa::app {
+
+// A chat template that takes longer is broken or hostile.
+inline constexpr auto kPreparation = std::chrono::seconds(60);
 
 class Conversation {
  public:

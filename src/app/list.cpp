@@ -6,6 +6,7 @@
 
 #include "app/architectures.h"
 #include "app/command.h"
+#include "app/terminal.h"
 #include "base/machine.h"
 #include "base/say.h"
 #include "hub/hf_cache.h"
@@ -119,8 +120,7 @@ int list_models(const Options& options) {
   const hub::Environment env = hub::read_environment();
   const auto catalogue = hub::Catalogue::load(env.user_catalogue);
   if (!catalogue.ok()) {
-    say("kapitsa: {}\n", catalogue.message());
-    return 1;
+    return fail(catalogue.status());
   }
   const uint64_t physical = memory_limit();
   std::vector<Row> rows;

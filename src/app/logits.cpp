@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "app/open_model.h"
 #include "app/terminal.h"
 #include "app/token_list.h"
+#include "base/say.h"
 #include "engine/executor.h"
 #include "engine/plan.h"
 #include "weights/safetensors_writer.h"
@@ -30,10 +32,9 @@ struct Options {
 };
 
 Status check_tokens(const std::vector<int32_t>& tokens, int64_t vocabulary, int64_t context) {
-  const auto most = *std::max_element(tokens.begin(), tokens.end());
-  if (most >= vocabulary) {
-    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", most,
-                 vocabulary);
+  for (const int32_t token : tokens) {
+    if (token >= 0 && token < vocabulary) continue;
+    return error(Code::kInvalid, "token {} is outside the vocabulary of {} tokens", token, vocabulary);
   }
   if (context > 0 && tokens.size() > static_cast<size_t>(context)) {
     return error(Code::kInvalid, "{} tokens are more than the model's context of {}", tokens.size(),
@@ -95,6 +96,10 @@ Status run_logits(Options options, const Globals& globals) {
       options.compute == "f32" ? backend::Compute::kFloat32 : backend::Compute::kDefault;
   KAPITSA_ASSIGN(const auto backend, backend::make(options.backend));
   KAPITSA_ASSIGN(auto checkpoint, weights::Checkpoint::open(files.path));
+  std::error_code missing;
+  if (checkpoint.holds(options.out) || std::filesystem::equivalent(options.out, options.tokens, missing)) {
+    return error(Code::kInvalid, "--out {}: that is a file of the input, and would be lost", options.out);
+  }
   // Before the weights are packed, as far as the files' headers say; what they leave open, after.
   constexpr auto kOpen = std::numeric_limits<int64_t>::max();
   const ModelFacts facts = read_facts(checkpoint);
@@ -119,8 +124,7 @@ Status run_logits(Options options, const Globals& globals) {
       compute(options, *model, *executor, tokens, [&](double share) { computing.update(share); }));
   computing.finish();
   if (!globals.quiet) {
-    fmt::print(
-        stderr, "{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
+    say("{}: logits [{}, {}]{}\n", options.out, tokens.size(), model->config().vocabulary,
         options.hidden ? fmt::format(" and {} hidden states", model->graph().taps().size()) : "");
   }
   return {};

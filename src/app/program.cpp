@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <memory>
@@ -16,6 +19,7 @@
 #include "app/version.h"
 #include "base/edit_distance.h"
 #include "base/log.h"
+#include "base/plain_text.h"
 #include "base/say.h"
 
 namespace kapitsa::app {
@@ -42,8 +46,8 @@ class Help : public CLI::Formatter {
 };
 
 int wrong_use(const std::string& message, const std::string& help) {
-  say("kapitsa: {}\nTry `kapitsa{} --help`.\n", message,
-             help.empty() ? "" : " " + help);
+  say("kapitsa: {}\nTry `kapitsa{} --help`.\n", one_line(message),
+      help.empty() ? "" : " " + help);
   return 2;
 }
 
@@ -146,7 +150,8 @@ struct Program {
     for (const char* const* word = argv + 1; word != argv + argc && *word != std::string_view("--"); ++word) {
       const std::string_view text = *word;
       if (text.starts_with("--") && text.ends_with("=") && text.find('=') == text.size() - 1) {
-        return wrong_use(fmt::format("{} has no value", text.substr(0, text.size() - 1)), *first);
+        return wrong_use(fmt::format("{} has no value", text.substr(0, text.size() - 1)),
+                         first == argv + argc ? "" : *first);
       }
     }
     try {
@@ -189,7 +194,15 @@ static void fill_standard_streams() {
   if (fd > STDERR_FILENO) close(fd);
 }
 
+// glibc keeps what large requests gave back, for ever larger ones: above this size it shall not.
+static void return_large_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 int run_program(int argc, char** argv) {
+  return_large_memory();
   fill_standard_streams();
   install_signals();
   int code = 1;

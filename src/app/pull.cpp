@@ -4,6 +4,7 @@
 
 #include "app/architectures.h"
 #include "app/command.h"
+#include "app/terminal.h"
 #include "base/machine.h"
 #include "base/say.h"
 #include "hub/human_bytes.h"
@@ -12,11 +13,6 @@
 
 namespace kapitsa::app {
 namespace {
-
-int fail(const Status& status) {
-  say("kapitsa: {}\n", status.message());
-  return 1;
-}
 
 // What the user should know before gigabytes are fetched.
 void warn(const hub::Target& target) {

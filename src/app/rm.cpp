@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/command.h"
+#include "app/terminal.h"
 #include "base/say.h"
 #include "hub/hf_cache.h"
 #include "hub/human_bytes.h"
@@ -16,11 +17,6 @@
 
 namespace kapitsa::app {
 namespace {
-
-int fail(const Status& status) {
-  say("kapitsa: {}\n", status.message());
-  return 1;
-}
 
 // One repository's files to remove; all of them where `files` is empty.
 struct Part {

@@ -139,6 +139,11 @@ std::optional<net::Response> Routes::gate(const net::RequestHead& head) const {
     if (const auto* error = std::get_if<Error>(&outcome)) return fail(*error, head);
     return whole(std::get<Json>(outcome), head);
   }
+  if (head.has_header("Content-Encoding") && !net::same_name(head.header("Content-Encoding"), "identity")) {
+    return refuse(415, "unsupported_encoding",
+                  fmt::format("the body must come as it is, not with 'Content-Encoding: {}'",
+                              head.header("Content-Encoding")));
+  }
   if (head.has_header("Content-Type") && !is_json(head.header("Content-Type"))) {
     return refuse(415, "unsupported_media_type",
                   fmt::format("the body must be JSON: send 'Content-Type: application/json', not '{}'",

@@ -86,9 +86,7 @@ int run_model(const RunOptions& options, const Globals& globals) {
   auto piped = read_standard_input(globals);
   if (!piped.ok()) return fail(piped.status());
   if (!options.has_prompt && piped->empty()) {
-    fmt::print(
-        stderr,
-        "kapitsa: there is no prompt, and standard input is empty: give a prompt, or run it on a "
+    say("kapitsa: there is no prompt, and standard input is empty: give a prompt, or run it on a "
         "terminal for a chat\n");
     return 2;
   }

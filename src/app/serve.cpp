@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/server.h"
+#include "app/terminal.h"
 #include "base/say.h"
 #include "net/server.h"
 
@@ -16,7 +19,7 @@ struct Options {
 };
 
 int fail(const Status& status, int code) {
-  say("kapitsa: {}\n", status.message());
+  app::fail(status);
   return code;
 }
 
@@ -83,6 +86,10 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
   command->callback([options, key, load = std::move(load), &run] {
     if (key->count() > 0 && options->serve.api_key.empty()) {
       throw CLI::ValidationError("--api-key is empty: give a key, or leave it out");
+    }
+    const auto printable = [](char c) { return c > ' ' && c < 0x7f; };
+    if (!std::all_of(options->serve.api_key.begin(), options->serve.api_key.end(), printable)) {
+      throw CLI::ValidationError("--api-key holds what no HTTP header can: letters, digits and signs of ASCII only");
     }
     if (options->serve.net.host.empty()) throw CLI::ValidationError("--host is empty");
     if (options->model.model.empty()) {

@@ -23,7 +23,8 @@ Result<std::vector<int32_t>> from_safetensors(const std::string& path) {
                  path, tensor->shape.size(), weights::printable(tensor->dtype));
   }
   std::vector<int32_t> tokens(tensor->bytes.size() / 4);
-  if (!tokens.empty()) std::memcpy(tokens.data(), tensor->bytes.data(), tokens.size() * 4);
+  if (tokens.empty()) return error(Code::kInvalid, "{}: `tokens` is empty", path);
+  std::memcpy(tokens.data(), tensor->bytes.data(), tokens.size() * 4);
   return tokens;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/conversation.h"
 #include "app/open_model.h"
 #include "app/standard_input.h"
 #include "app/terminal.h"
@@ -35,6 +36,7 @@ Result<std::vector<text::TokenId>> encode(const Options& options,
   auto compiled = text::ChatTemplate::compile(checkpoint.chat_template);
   if (!compiled.ok()) return compiled.status();
   text::TemplateInput input;
+  input.cancel = Cancel::within(kPreparation);
   if (!options.system.empty())
     input.messages.push_back({{"role", "system"}, {"content", options.system}});
   input.messages.push_back({{"role", "user"}, {"content", text}});

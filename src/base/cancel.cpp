@@ -1,36 +1,34 @@
 #include "base/cancel.h"
 
-#include <atomic>
-
 namespace kapitsa {
-
-struct Cancel::State {
-  explicit State(Clock::duration limit_in) : limit(limit_in), deadline(Clock::now() + limit_in) {}
-
-  const Clock::duration limit;
-  const Clock::time_point deadline;
-  std::atomic<bool> stopped{false};
-};
 
 Cancel Cancel::within(Clock::duration limit) {
   Cancel out;
-  out.state_ = std::make_shared<State>(limit);
+  out.stopped_ = std::make_shared<std::atomic<bool>>(false);
+  return out.limited(limit);
+}
+
+Cancel Cancel::limited(Clock::duration limit) const {
+  Cancel out = *this;
+  out.limit_ = limit;
+  out.deadline_ = Clock::now() + limit;
   return out;
 }
 
 void Cancel::stop() const {
-  if (state_) state_->stopped.store(true, std::memory_order_relaxed);
+  if (stopped_) stopped_->store(true, std::memory_order_relaxed);
 }
 
 bool Cancel::stopped() const {
-  return state_ && (state_->stopped.load(std::memory_order_relaxed) || Clock::now() > state_->deadline);
+  if (stopped_ && stopped_->load(std::memory_order_relaxed)) return true;
+  return deadline_ != Clock::time_point::max() && Clock::now() > deadline_;
 }
 
-Status Cancel::status() const {
+Status Cancel::status(std::string_view what) const {
   if (!stopped()) return {};
-  if (state_->stopped.load(std::memory_order_relaxed)) return Status(Code::kCancelled, "cancelled");
-  return error(Code::kInvalid, "this takes longer than the {:.3g} s that it may: send less text at a time",
-               std::chrono::duration<double>(state_->limit).count());
+  if (stopped_ && stopped_->load(std::memory_order_relaxed)) return Status(Code::kCancelled, "cancelled");
+  return error(Code::kInvalid, "{} took longer than the {:.3g} s that it may", what,
+               std::chrono::duration<double>(limit_).count());
 }
 
 }  // namespace kapitsa

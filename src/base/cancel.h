@@ -2,8 +2,10 @@
 // it was given is over.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <string_view>
 
 #include "base/status.h"
 
@@ -20,14 +22,17 @@ class Cancel {
   static Cancel within(Clock::duration limit);
 
   void stop() const;
+  // The same work with a limit of its own, from now on.
+  Cancel limited(Clock::duration limit) const;
   // Some tens of nanoseconds: asked once in a thousand small steps.
   bool stopped() const;
-  // kCancelled after stop(), kInvalid after the limit: the input is too much work.
-  Status status() const;
+  // kCancelled after stop(), kInvalid after the limit: `what` ("the template") took too long.
+  Status status(std::string_view what) const;
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<std::atomic<bool>> stopped_;
+  Clock::duration limit_{};
+  Clock::time_point deadline_ = Clock::time_point::max();
 };
 
 }  // namespace kapitsa

@@ -22,17 +22,22 @@ std::array<Slot, 512> slots;
 
 void put(const char* text) { [[maybe_unused]] const auto written = write(STDERR_FILENO, text, std::strlen(text)); }
 
-// Only what may be called in a signal handler. It is installed for one fault: the next one ends the process as ever.
+// Only what may be called in a signal handler.
 void on_fault(int, siginfo_t* info, void*) {
   const auto* address = static_cast<const std::byte*>(info->si_addr);
   for (const Slot& slot : slots) {
     const std::byte* begin = slot.begin;
     if (begin == nullptr || address < begin || address >= begin + slot.size) continue;
+    // Threads read the same file: one says it, the others wait for the end.
+    static std::atomic_flag said;
+    while (said.test_and_set()) pause();
     put("kapitsa: ");
     put(slot.path);
     put(": the file became shorter or unreadable while it was in use: start again with the whole file\n");
     _exit(1);
   }
+  // Somebody else's fault: it comes again when this returns, and ends the process as ever.
+  signal(SIGBUS, SIG_DFL);
 }
 
 }  // namespace
@@ -42,7 +47,7 @@ void watch_mapped_file(std::span<const std::byte> bytes, const char* path) {
   std::call_once(installed, [] {
     struct sigaction action{};
     action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_RESETHAND;
+    action.sa_flags = SA_SIGINFO;
     sigaction(SIGBUS, &action, nullptr);
   });
   for (Slot& slot : slots) {

@@ -6,7 +6,7 @@
 
 namespace kapitsa {
 
-// `text` with control characters other than line feed and tab as U+FFFD.
+// `text` with control characters other than line feed and tab, and those that turn the direction of writing, as U+FFFD.
 std::string without_controls(std::string_view text);
 
 // The same on one line: line feeds and tabs become spaces.

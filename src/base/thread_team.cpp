@@ -26,7 +26,8 @@ inline void relax() {
 constexpr int kSpins = 4000;
 
 // Returns once `value` is no longer `old`: spins first, then sleeps.
-void wait_while(const std::atomic<int>& value, int old) {
+// The counters may wrap: only whether they differ counts.
+void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
   for (int i = 0; i < kSpins; ++i) {
     if (value.load(std::memory_order_acquire) != old) return;
     relax();
@@ -64,7 +65,7 @@ void ThreadTeam::run(const std::function<void(int)>& body) {
 
 void ThreadTeam::barrier() {
   if (size_ == 1) return;
-  const int generation = generation_.load(std::memory_order_relaxed);
+  const uint32_t generation = generation_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
     arrived_.store(0, std::memory_order_relaxed);
     generation_.store(generation + 1, std::memory_order_release);
@@ -75,7 +76,7 @@ void ThreadTeam::barrier() {
 }
 
 void ThreadTeam::member_loop(int member) {
-  int seen = 0;
+  uint32_t seen = 0;
   for (;;) {
     wait_while(epoch_, seen);
     ++seen;

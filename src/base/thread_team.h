@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <thread>
 #include <vector>
@@ -34,9 +35,9 @@ class ThreadTeam {
 
   int size_;
   const std::function<void(int)>* body_ = nullptr;
-  alignas(64) std::atomic<int> epoch_{0};  
+  alignas(64) std::atomic<uint32_t> epoch_{0};  
   alignas(64) std::atomic<int> arrived_{0};  // at the barrier
-  alignas(64) std::atomic<int> generation_{0};
+  alignas(64) std::atomic<uint32_t> generation_{0};
   std::atomic<bool> stopping_{false};
   std::vector<std::thread> threads_;
 };

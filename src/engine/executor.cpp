@@ -22,7 +22,7 @@ Result<backend::Step*> Executor::step_for(int rows) {
 }
 
 Status Executor::prepare(int rows) {
-  KAPITSA_RETURN_IF_ERROR(step_for(rows).status());
+  for (int b = backend::kPage; b <= rows; b += backend::kPage) KAPITSA_RETURN_IF_ERROR(step_for(b).status());
   for (int b = 1; b <= backend::kMaxDecodeRows; b *= 2) KAPITSA_RETURN_IF_ERROR(step_for(b).status());
   return {};
 }

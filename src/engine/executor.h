@@ -34,7 +34,7 @@ class Executor {
   // recurrent state are emptied, since half a step cannot be taken back).
   Status run(std::span<const Span> spans, const std::atomic<bool>* cancelled = nullptr);
 
-  // Records the steps for up to 16 rows and for `rows`, so that no memory is asked for while requests run.
+  // Records the steps for up to `rows`, so that no memory is asked for while requests run.
   Status prepare(int rows);
 
   // Of the last run: the logits of output row i, counted over all spans in order.

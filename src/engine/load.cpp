@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "base/log.h"
 #include "engine/plan.h"
@@ -23,7 +24,9 @@ void add_eos(const Json& config, std::vector<TokenId>& eos) {
   if (it == config.end()) return;
   const auto add = [&](const Json& id) {
     if (!id.is_number_integer()) return;
-    const auto value = id.get<TokenId>();
+    const auto wide = id.get<int64_t>();
+    if (wide < 0 || wide > std::numeric_limits<TokenId>::max()) return;
+    const auto value = static_cast<TokenId>(wide);
     if (std::find(eos.begin(), eos.end(), value) == eos.end()) eos.push_back(value);
   };
   if (it->is_array()) std::for_each(it->begin(), it->end(), add);

@@ -34,6 +34,10 @@ Result<Plan> plan_cache(const backend::Graph& graph, const PlanInput& in) {
   const size_t room = in.memory > in.weights + kReserve ? in.memory - in.weights - kReserve : 0;
   Plan plan;
   plan.context = in.asked_context > 0 ? in.asked_context : in.own_context;
+  if (plan.context > in.own_context) {
+    spdlog::warn("{}: a context of {} tokens is asked for, the model was made for {}: expect nonsense beyond", in.path,
+                 plan.context, in.own_context);
+  }
   const int64_t fits = longest(graph, in, room, pages_for(plan.context) * int64_t{backend::kPage});
   if (in.asked_context > 0 && plan.context > fits) {
     return error(Code::kExhausted,

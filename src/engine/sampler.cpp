@@ -61,9 +61,9 @@ std::span<const Sampler::Candidate> Sampler::filter(std::span<const float> logit
       collect(largest - drop);
       double above = 0;
       for (const Candidate& c : candidates_) above += weight(c.logit);
-      const bool enough = above >= sampling_.top_p * total && std::exp(-double{drop} / temperature) < sampling_.min_p;
       const bool enough_p = sampling_.top_p < 1 && above >= sampling_.top_p * total;
-      if (enough || enough_p || candidates_.size() == logits.size() || drop > 1e6f * temperature) break;
+      const bool enough_min_p = std::exp(-double{drop} / temperature) < sampling_.min_p;
+      if (enough_p || enough_min_p || candidates_.size() == logits.size() || drop > 1e6f * temperature) break;
     }
     std::sort(candidates_.begin(), candidates_.end(), likelier);
     if (sampling_.top_p < 1) {

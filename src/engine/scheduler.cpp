@@ -67,16 +67,16 @@ void Scheduler::loop() {
       if (stopping_) break;
       admit();
     }
-    drop_cancelled();
-    const auto filling = std::find_if(running_.begin(), running_.end(), [](const auto& job) { return !job->prefilled(); });
-    const bool decoding = std::any_of(running_.begin(), running_.end(), [](const auto& job) { return job->prefilled(); });
     try {
+      drop_cancelled();
+      const auto filling = std::find_if(running_.begin(), running_.end(), [](const auto& job) { return !job->prefilled(); });
+      const bool decoding = std::any_of(running_.begin(), running_.end(), [](const auto& job) { return job->prefilled(); });
       if (filling != running_.end()) prefill(*filling, decoding);
       if (decoding) decode();
     } catch (const std::exception& e) {
       // Out of memory, most likely: it ends the requests that run, not the process.
       for (auto& job : running_) {
-        if (job) fail(*job, error(Code::kInternal, "the engine failed: {}", e.what()));
+        if (job) abandon(*job, e.what());
         job.reset();
       }
     }
@@ -204,9 +204,18 @@ void Scheduler::end(Job& job, Event event) {
   }
   if (job.usage.completion_tokens > 0) job.usage.decode_s = seconds(job.first_token, Clock::now());
   event.usage = job.usage;
-  if (job.promised_tokens > 0) parts_.executor->pools().take_back(job.promised_tokens, kPrefillAlone);
+  if (job.promised_tokens > 0) parts_.executor->pools().take_back(std::exchange(job.promised_tokens, 0), kPrefillAlone);
   job.sequence.clear();
   job.channel->put(std::move(event));
+}
+
+void Scheduler::abandon(Job& job, const char* why) {
+  try {
+    fail(job, error(Code::kInternal, "the engine failed: {}", why));
+  } catch (const std::exception&) {
+    // Where memory is out: an event that asks for none.
+    job.channel->put({.status = Status(Code::kInternal, "out of memory")});
+  }
 }
 
 void Scheduler::fail(Job& job, Status status) {

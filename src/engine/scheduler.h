@@ -51,6 +51,7 @@ class Scheduler : public Engine {
   bool advance(Job& job, std::span<const float> logits);
   void end(Job& job, Event event);
   void fail(Job& job, Status status);
+  void abandon(Job& job, const char* why);
 
   Parts parts_;
   mutable std::mutex mutex_;

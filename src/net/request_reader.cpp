@@ -56,6 +56,7 @@ void RequestReader::reset() {
   head_ = {};
   head_seen_ = false;
   started_ = buffer_.size() > 0;
+  raw_ = 0;
 }
 
 void RequestReader::add(std::string_view bytes) {
@@ -99,6 +100,7 @@ RequestReader::State RequestReader::advance() {
     boost::beast::error_code ec;
     const size_t used = parser_->put(buffer_.data(), ec);
     buffer_.consume(used);
+    raw_ += used;
     if (!head_seen_ && parser_->is_header_done()) {
       head_seen_ = true;
       if (!read_head()) return fail(505, "this server speaks HTTP/1.1 and HTTP/1.0");
@@ -109,6 +111,13 @@ RequestReader::State RequestReader::advance() {
         parser_->eager(true);
         return State::kHead;
       }
+    }
+    // What wraps a chunk (its extension, the trailer) is neither head nor body to the parser, and has its limits here.
+    if (head_seen_ && buffer_.size() > limits_.head) {
+      return fail(400, fmt::format("a chunk's head or the trailer is longer than {} bytes", limits_.head));
+    }
+    if (raw_ > limits_.head + 2 * limits_.body) {
+      return fail(413, fmt::format("the request has more than {} bytes in all", limits_.head + 2 * limits_.body));
     }
     if (ec == http::error::need_more) return State::kNeedMore;
     if (ec == http::error::header_limit || ec == http::error::buffer_overflow) {

@@ -51,6 +51,7 @@ class RequestReader {
   RequestHead head_;
   bool started_ = false;
   bool head_seen_ = false;
+  size_t raw_ = 0;  // bytes of this request, however they are wrapped
   int error_status_ = 0;
   std::string error_text_;
 };

@@ -42,7 +42,7 @@ struct Server::Impl {
   ServerOptions options;
   Handlers handlers;
   boost::asio::io_context io{1};
-  boost::asio::thread_pool workers;
+  Workers workers;
   tcp::acceptor acceptor{io};
   boost::asio::signal_set signals{io};
   boost::asio::steady_timer retry{io};

@@ -21,7 +21,7 @@ constexpr const char* kInternalError = "an internal error; the server's log says
 }  // namespace
 
 Session::Session(boost::asio::ip::tcp::socket socket, const ServerOptions& options,
-                 const Handlers& handlers, boost::asio::thread_pool& workers,
+                 const Handlers& handlers, Workers& workers,
                  std::function<void(Session*)> closed)
     : socket_(std::move(socket)),
       options_(options),
@@ -73,7 +73,8 @@ void Session::close() {
 void Session::drain() {
   draining_ = true;
   // A body that is on its way may still arrive; a head that is not whole is no request yet.
-  if (phase_ == Phase::kReading && !reader_.in_body() && !writing_) close();
+  if (phase_ == Phase::kReading && !reader_.in_body() && !writing_) return close();
+  if (phase_ == Phase::kReading) arm_read_deadline();
 }
 
 std::optional<Session::Clock::time_point> Session::idle_since() const {
@@ -165,7 +166,7 @@ void Session::arm_read_deadline() {
   } else if (!reader_.in_body()) {
     deadline = request_began_ + options_.head;
   } else {
-    deadline = std::min(now + options_.body_stall, request_began_ + options_.body);
+    deadline = std::min(now + (draining_ ? options_.drain_body : options_.body_stall), request_began_ + options_.body);
   }
   read_deadline_.expires_at(deadline);
   read_deadline_.async_wait([weak = weak_from_this()](error_code ec) {
@@ -185,13 +186,14 @@ void Session::dispatch(Request request) {
   phase_ = Phase::kAnswering;
   read_deadline_.cancel();
   head_ = request.head;
-  cancel_ = Cancel::within(options_.prepare);
+  cancel_ = Cancel::within(options_.queue);
+  boost::asio::thread_pool& pool = request.body.size() <= options_.small ? workers_.small : workers_.large;
   auto work = [self = shared_from_this(), request = std::move(request), cancel = cancel_]() mutable {
     // Boxed: a queued function must be copyable.
     auto reply = std::make_shared<std::optional<Reply>>();
     const bool in_time = !cancel.stopped();
     try {
-      if (in_time) *reply = self->handlers_.handle(std::move(request), cancel);
+      if (in_time) *reply = self->handlers_.handle(std::move(request), cancel.limited(self->options_.prepare));
     } catch (const std::exception& e) {
       spdlog::error("a request failed inside the server: {}", e.what());
     } catch (...) {
@@ -210,7 +212,7 @@ void Session::dispatch(Request request) {
       });
     });
   };
-  boost::asio::post(workers_, std::move(work));
+  boost::asio::post(pool, std::move(work));
 }
 
 void Session::on_reply(Reply reply) {

@@ -18,11 +18,21 @@
 
 namespace kapitsa::net {
 
+// The threads that handlers run on.
+struct Workers {
+  explicit Workers(size_t large_threads) : large(large_threads) {}
+  void join() {
+    small.join();
+    large.join();
+  }
+  boost::asio::thread_pool small{1}, large;
+};
+
 // All of it runs on the I/O thread, except the handler, which runs on a worker.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(boost::asio::ip::tcp::socket socket, const ServerOptions& options,
-          const Handlers& handlers, boost::asio::thread_pool& workers,
+          const Handlers& handlers, Workers& workers,
           std::function<void(Session*)> closed);
 
   using Clock = std::chrono::steady_clock;
@@ -70,7 +80,7 @@ class Session : public std::enable_shared_from_this<Session> {
   boost::asio::ip::tcp::socket socket_;
   const ServerOptions& options_;
   const Handlers& handlers_;
-  boost::asio::thread_pool& workers_;
+  Workers& workers_;
   std::function<void(Session*)> closed_;
 
   Phase phase_ = Phase::kReading;

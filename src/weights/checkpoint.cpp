@@ -51,6 +51,13 @@ Status Checkpoint::add_unread(std::string name, std::string type) {
   return {};
 }
 
+bool Checkpoint::holds(const std::string& path) const {
+  std::error_code missing;
+  return std::any_of(files_.begin(), files_.end(), [&](const auto& file) {
+    return std::filesystem::equivalent(file->path(), path, missing);
+  });
+}
+
 size_t Checkpoint::file_bytes() const {
   size_t sum = 0;
   for (const auto& file : files_) sum += file->bytes().size();

@@ -66,6 +66,8 @@ class Checkpoint {
   void keep(std::shared_ptr<FileMap> file) { files_.push_back(std::move(file)); }
   // Bytes of all files together.
   size_t file_bytes() const;
+  // Whether `path` is one of the files that the tensors lie in.
+  bool holds(const std::string& path) const;
 
  private:
   std::map<std::string, Tensor, std::less<>> tensors_;

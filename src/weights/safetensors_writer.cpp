@@ -120,6 +120,9 @@ Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
     return error(Code::kInvalid, "{}: is not a regular file, and a result can only replace one",
                  path);
   }
+  // A link stays one: what it leads to is replaced.
+  std::error_code unresolved;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, unresolved);
   const auto header = make_header(tensors);
   if (!header.ok()) return header.status().in(path);
   const uint64_t length = header->text.size();
@@ -127,7 +130,7 @@ Result<SafetensorsWriter> SafetensorsWriter::create(const std::string& path,
   for (size_t i = 0; i < tensors.size(); ++i) {
     writer.places_.push_back({8 + length + header->offsets[i], *element_count(tensors[i].shape)});
   }
-  writer.file_ = std::make_unique<TemporaryFile>(path);
+  writer.file_ = std::make_unique<TemporaryFile>(unresolved ? path : real.string());
   KAPITSA_RETURN_IF_ERROR(writer.file_->resize(8 + length + header->size));
   KAPITSA_RETURN_IF_ERROR(writer.file_->write(0, std::as_bytes(std::span(&length, 1))));
   KAPITSA_RETURN_IF_ERROR(writer.file_->write(8, std::as_bytes(std::span(header->text))));

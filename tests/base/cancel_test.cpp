@@ -9,7 +9,7 @@ TEST(Cancel, NeverStopsByItself) {
   const Cancel never;
   never.stop();
   EXPECT_FALSE(never.stopped());
-  EXPECT_TRUE(never.status().ok());
+  EXPECT_TRUE(never.status("work").ok());
 }
 
 TEST(Cancel, StopsAllCopies) {
@@ -18,14 +18,14 @@ TEST(Cancel, StopsAllCopies) {
   EXPECT_FALSE(other.stopped());
   one.stop();
   EXPECT_TRUE(other.stopped());
-  EXPECT_EQ(other.status().code(), Code::kCancelled);
+  EXPECT_EQ(other.status("work").code(), Code::kCancelled);
 }
 
 TEST(Cancel, StopsAfterItsLimitAndNamesIt) {
-  const Cancel late = Cancel::within(std::chrono::milliseconds(-1500));
+  const Cancel late = Cancel().limited(std::chrono::milliseconds(-1500));
   EXPECT_TRUE(late.stopped());
-  EXPECT_EQ(late.status().code(), Code::kInvalid);
-  EXPECT_NE(late.status().message().find("1.5 s"), std::string::npos);
+  EXPECT_EQ(late.status("work").code(), Code::kInvalid);
+  EXPECT_NE(late.status("work").message().find("-1.5 s"), std::string::npos);
 }
 
 }  // namespace

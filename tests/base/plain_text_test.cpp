@@ -15,6 +15,10 @@ TEST(PlainText, ControlCharactersAreShownNotObeyed) {
             "2Jwörld 🙂");
 }
 
+TEST(PlainText, DirectionsAreNotTurned) {
+  EXPECT_EQ(without_controls("a\u202Eb\u2066c\u2070"), "a\uFFFDb\uFFFDc\u2070");
+}
+
 TEST(PlainText, OneLineIsOneLine) {
   EXPECT_EQ(one_line("name\nINFO all is well\t!\x1b"), "name INFO all is well !\xEF\xBF\xBD");
 }

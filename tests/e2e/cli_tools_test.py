@@ -57,10 +57,31 @@ class Logits(CliTest):
         for tokens, word in (("1,512", "512"), (short, "'x'"), (floats, "I32"), (self.folder / "none", "no such file"),
                              (",", "no token ids"), ("1,,2", "missing"), (",".join(["1"] * 600), "512")):
             self.assertIn(word, self.fails("logits", STORIES, "--tokens", tokens, "--out", out))
+        for odd, word in (([], "empty"), ([-5, 1], "token -5"), ([1, 512], "token 512")):
+            save_file({"tokens": numpy.array(odd, dtype=numpy.int32)}, floats)
+            self.assertIn(word, self.fails("logits", STORIES, "--tokens", floats, "--out", out))
         self.assertIn("tpu", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--backend", "tpu"))
         self.assertIn("nowhere", self.fails("logits", STORIES, "--tokens", "1", "--out", self.folder / "nowhere/o"))
         self.assertIn("kv", self.fails("logits", STORIES, "--tokens", "1", "--out", out, "--kv", "f64", code=2))
         self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["bad.txt", "floats.safetensors"])
+
+    def test_the_input_is_not_overwritten(self):
+        model, tokens = self.folder / "m", self.folder / "tokens.safetensors"
+        shutil.copytree(STORIES, model)
+        save_file({"tokens": numpy.array([1, 2], dtype=numpy.int32)}, tokens)
+        before = (model / "model.safetensors").read_bytes()
+        link = self.folder / "link"
+        link.symlink_to(model / "model.safetensors")
+        for out in (model / "model.safetensors", link, tokens):
+            self.assertIn("would be lost", self.fails("logits", model, "--tokens", tokens, "--out", out))
+        self.assertEqual((model / "model.safetensors").read_bytes(), before)
+        target = self.folder / "target"
+        target.write_text("old")
+        link.unlink()
+        link.symlink_to(target)
+        self.kapitsa("logits", model, "--tokens", "1,2", "--out", link)
+        self.assertTrue(link.is_symlink())
+        self.assertEqual(load_file(target)["logits"].shape, (2, 512))
 
     def test_damaged_weights_are_said(self):
         broken = self.folder / "model"

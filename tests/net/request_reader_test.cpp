@@ -33,6 +33,25 @@ TEST(RequestReader, ReadsARequestCutAnywhere) {
   }
 }
 
+// Fed as a session does it: advanced with each part.
+int status_of(const std::string& start, const std::string& part, size_t most) {
+  RequestReader reader({.head = 1000, .body = 1000});
+  reader.add(start);
+  State state = advance(reader);
+  for (size_t fed = 0; fed < most && state == State::kNeedMore; fed += part.size()) {
+    reader.add(part);
+    state = advance(reader);
+  }
+  return state == State::kFailed ? reader.error_status() : 0;
+}
+
+TEST(RequestReader, WhatWrapsChunksHasALimit) {
+  const std::string head = "POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(status_of(head + "1;", std::string(100, 'x'), 100000), 400);
+  EXPECT_EQ(status_of(head + "2\r\n{}\r\n0\r\n", "X: " + std::string(95, 'y') + "\r\n", 100000), 400);
+  EXPECT_EQ(status_of(head, "1;" + std::string(90, 'x') + "\r\na\r\n", 100000), 413);
+}
+
 TEST(RequestReader, KeepsThePipelinedNextRequest) {
   RequestReader reader({});
   reader.add("GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\nGET /c");

@@ -104,7 +104,7 @@ class ServerTest : public ::testing::Test {
         shared_->count();
         while (!cancel.stopped()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         shared_->count();
-        return Response{400, "text/plain", {}, cancel.status().message()};
+        return Response{400, "text/plain", {}, cancel.status("it").message()};
       }
       if (request.head.path == "/throw") throw std::runtime_error("thrown by the test");
       if (request.head.path == "/echo") return Response{200, "text/plain", {}, request.body};

@@ -95,7 +95,7 @@ class BridgeTemplate : public ChatTemplate {
     const kapitsa_watch watch = {
         [](const void* cancel) { return static_cast<const Cancel*>(cancel)->stopped() ? 0 : 1; }, &input.cancel};
     const int code = function(compiled_, context.data(), context.size(), watch, result.out());
-    KAPITSA_RETURN_IF_ERROR(input.cancel.status());
+    KAPITSA_RETURN_IF_ERROR(input.cancel.status("the chat template"));
     if (code != KAPITSA_BRIDGE_OK) return failure(code, result.view());
     return std::string(result.view());
   }

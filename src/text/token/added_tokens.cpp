@@ -15,6 +15,10 @@ bool word_after(std::string_view text, size_t at) {
   return at < text.size() && is_word(decode(text, at).point);
 }
 
+bool is_tag(std::string_view content) {
+  return content.size() > 2 && ((content.front() == '<' && content.back() == '>') || (content.front() == '[' && content.back() == ']'));
+}
+
 }  // namespace
 
 bool Trust::covers(size_t begin, size_t end) const {
@@ -24,6 +28,9 @@ bool Trust::covers(size_t begin, size_t end) const {
 
 void AddedTokens::add(std::string_view pattern, AddedToken token) {
   if (pattern.empty()) return;
+  // Files mark few of the tags as special: "</think>" and "<tool_response>" are not, and a tool's result that could
+  // write them could begin a turn of its own.
+  token.marks = token.special || is_tag(token.content);
   uint32_t node = 0;
   for (const unsigned char byte : pattern) {
     auto& next = nodes_[node].next;
@@ -54,7 +61,7 @@ std::pair<int32_t, size_t> AddedTokens::match(std::string_view text, size_t at, 
     node = found->second;
     ++end;
     const int32_t token = nodes_[node].token;
-    if (token >= 0 && (!tokens_[token].special || trust.covers(at, end))) best = {token, end};
+    if (token >= 0 && (!tokens_[token].marks || trust.covers(at, end))) best = {token, end};
   }
   return best;
 }

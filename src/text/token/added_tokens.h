@@ -18,7 +18,8 @@ struct AddedToken {
   bool lstrip = false;       // takes the white space before it along
   bool rstrip = false;       // and behind it
   bool normalized = false;   // looked for in normalized text
-  bool special = false;      // a control token: found only where the text is trusted
+  bool special = false;      // a control token: never shown
+  bool marks = false;        // structures a prompt, as control tokens and tags do: found only where the text is trusted
 };
 
 // Which bytes of a text a template wrote. `marks`: a byte each, not 0 where trusted; null where `all`

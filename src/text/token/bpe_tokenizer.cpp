@@ -88,10 +88,10 @@ Status BpeTokenizer::encode_words(std::string_view text, bool starts_text,
   Words words(text, starts_text);
   KAPITSA_RETURN_IF_ERROR(parts_.pretokenizer.apply(words));
   for (size_t i = 0; i < words.ranges.size(); ++i) {
-    if (i % 1024 == 0) KAPITSA_RETURN_IF_ERROR(cancel.status());
+    if (i % 1024 == 0) KAPITSA_RETURN_IF_ERROR(cancel.status("cutting the text into tokens"));
     parts_.model->encode(words.word(i), cancel, out);
   }
-  return cancel.status();
+  return cancel.status("cutting the text into tokens");
 }
 
 std::string BpeTokenizer::bytes(TokenId id) const {

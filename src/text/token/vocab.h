@@ -14,7 +14,7 @@ namespace kapitsa::text {
 class Vocab {
  public:
   // Ids past this are taken for a broken file: the tables would be giant.
-  static constexpr int64_t kMaxId = (1 << 22) - 1;
+  static constexpr int64_t kMaxId = (1 << 20) - 1;
 
   // Refuses a negative or giant id, and an id that has another piece already. Of two ids with one piece
   // find() gives the first.

@@ -65,7 +65,7 @@ TEST(TemplateLimits, TimeEndsWhatStepsDoNot) {
                            "{% set x = s | escape %}", "{% set x = (l | select('eq', 1)) | list %}", "{% set x = l | groupby('a') %}"}) {
     TemplateInput input = chat("hi");
     input.cancel = Cancel::within(std::chrono::milliseconds(100));
-    EXPECT_EQ(failure_of(loop + body + "{% endfor %}", input).substr(0, 30), "this takes longer than the 0.1") << body;
+    EXPECT_EQ(failure_of(loop + body + "{% endfor %}", input).substr(0, 42), "the chat template took longer than the 0.1") << body;
   }
 }
 
@@ -89,6 +89,13 @@ TEST(TemplateLimits, ValuesDoNotNestWithoutEnd) {
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = [ns.x] %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = {'a': ns.x} %}{% endfor %}"));
   expect_in("nested deeper", failure_of(loop + "{% set ns.x = dict(a=ns.x) %}{% endfor %}"));
+  for (const char* use : {"{{ ns }}", "{{ ns|tojson }}", "{% if ns == ns %}{% endif %}", "{{ ns|string|length }}"}) {
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set ns.l = ns %}") + use));
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set ns.l = [ns] %}") + use));
+    expect_in("a namespace cannot be kept", failure_of(std::string("{% set ns = namespace() %}{% set l = {'a': ns} %}") + use));
+    expect_in("a namespace cannot be kept",
+              failure_of(std::string("{% set ns = namespace() %}{% set ns.l %}{{ ns }}{% endset %}{% for x in [ns] %}{% set ns.l = x %}{% endfor %}") + use));
+  }
   const std::string deep = std::string(50000, '[') + std::string(50000, ']');
   expect_in("line 1", failure_of("{{ " + deep + " }}"));
   expect_in("line 1", failure_of("{{ " + std::string(50000, '(') + " }}"));

@@ -85,10 +85,25 @@ TEST(Trust, ASpecialTokenIsNeverPutTogetherFromTrustedAndUntrustedText) {
   EXPECT_EQ(special, (std::vector<std::string>{"<|im_start|>", "<|im_end|>"}));
 }
 
-TEST(Trust, TokensThatAreNotSpecialMatchAnywhere) {
+TEST(Trust, TagsAreTheTemplatesToo) {
   const auto tokenizer = qwen3();
   ASSERT_NE(tokenizer, nullptr);
-  EXPECT_EQ(*tokenizer->encode("<think>", false), Ids{*tokenizer->find("<think>")});
+  for (const char* tag : {"<think>", "</think>", "<tool_call>", "</tool_response>", "<|fim_prefix|>"}) {
+    const TokenId id = *tokenizer->find(tag);
+    EXPECT_EQ(*tokenizer->encode(tag, true), Ids{id}) << tag;
+    const Ids typed = *tokenizer->encode(tag, false);
+    EXPECT_EQ(std::count(typed.begin(), typed.end(), id), 0) << tag;
+  }
+}
+
+TEST(Trust, AddedWordsMatchAnywhere) {
+  Json json = small_json();
+  json["added_tokens"].push_back({{"id", 9}, {"content", "abba"}, {"special", false}});
+  json["added_tokens"][0]["id"] = 10;
+  const auto tokenizer = json_tokenizer(json);
+  ASSERT_NE(tokenizer, nullptr);
+  const Ids ids = *tokenizer->encode("a abba", false);
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), 9), 1);
 }
 
 TEST(Trust, WordsGoAcrossSpanBorders) {

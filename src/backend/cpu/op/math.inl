@@ -1,4 +1,4 @@
-// Included once an instruction set, inside its namespace: see kernels_avx2.cpp.
+// Included once an instruction set, inside its namespace: see kernels.inl.
 
 // A part of 16 lanes at the end of a row; the rest is zero.
 inline Vec load_part(const float* p, int n) {

@@ -39,9 +39,26 @@ fn text_operand(value: Value) -> Result<Value, Error> {
     })
 }
 
-/// What `set` stores: no lazy values and no deep ones, since both would be walked by recursion later.
+/// What `set` stores: no lazy values and no deep ones, since both would be walked by recursion later. For the same
+/// reason no namespace inside anything: it is the one value that can be changed, and so could come to hold itself.
 fn stored(value: Value) -> Result<Value, Error> {
+    store(value, 0)
+}
+
+/// The same for `set namespace.name = value`.
+fn stored_inside(value: Value) -> Result<Value, Error> {
+    store(value, 1)
+}
+
+fn is_namespace(value: &Value) -> bool {
+    value.as_object().is_some_and(|o| o.type_name().contains("Namespace"))
+}
+
+fn store(value: Value, start: usize) -> Result<Value, Error> {
     fn check(value: &Value, depth: usize) -> Result<(), Error> {
+        if is_namespace(value) {
+            return if depth == 0 { Ok(()) } else { fail("a namespace cannot be kept inside another value") };
+        }
         if !matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) {
             return Ok(());
         }
@@ -63,14 +80,14 @@ fn stored(value: Value) -> Result<Value, Error> {
     }
     let value = bounded(value)?;
     if let Some(generator) = value.downcast_object_ref::<Generator>() {
-        check(&Value::from(generator.peek()), 0)?;
+        check(&Value::from(generator.peek()), start)?;
         return Ok(value);
     }
     let value = match value.kind() {
         ValueKind::Iterable => value.try_iter()?.take(MAX_LIST).collect(),
         _ => value,
     };
-    check(&value, 0)?;
+    check(&value, start)?;
     Ok(value)
 }
 
@@ -247,6 +264,7 @@ pub fn install(env: &mut Environment<'static>) {
     env.add_filter("kapitsa_bounded", bounded);
     env.add_filter("kapitsa_text", text_operand);
     env.add_filter("kapitsa_stored", stored);
+    env.add_filter("kapitsa_stored_inside", stored_inside);
     env.add_filter("kapitsa_plain", compared);
     env.add_filter("kapitsa_iterated", iterated);
     env.add_filter("kapitsa_slice", slice);

@@ -10,6 +10,7 @@ use minijinja::{Error, ErrorKind};
 const BOUNDED: &str = "|kapitsa_bounded";
 const TEXT: &str = "|kapitsa_text";
 const STORED: &str = ")|kapitsa_stored";
+const STORED_INSIDE: &str = ")|kapitsa_stored_inside";
 const ITERATED: &str = "|kapitsa_iterated";
 const SLICE: &str = "|kapitsa_slice(";
 const ADD: &str = "|kapitsa_add(";
@@ -230,13 +231,13 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
     let mut insert = |at: usize, text| edits.push(Edit { from: at, to: at, text });
     let mut replaced = Vec::new();
     let mut loop_head = false;
-    let mut assigned = false;
+    let mut assigned = None;
     for (i, (token, _)) in tokens.list.iter().enumerate() {
         let binary = i > 0 && ends_operand(&tokens.list[i - 1].0);
         match token {
             Token::BlockStart => {
                 loop_head = tokens.is_ident(i + 1, "for");
-                assigned = false;
+                assigned = None;
                 // transformers' block around what the assistant says. It writes nothing itself.
                 if matches!(tokens.get(i + 2), Some(Token::BlockEnd)) {
                     for (tag, same) in [("generation", "if true"), ("endgeneration", "endif")] {
@@ -256,14 +257,14 @@ fn edits(tokens: &Tokens) -> Vec<Edit> {
                     if let (Some(close), Some(equals)) = (close, equals) {
                         if equals < close && close > equals + 1 {
                             insert(end_of(equals), "(");
-                            assigned = true;
+                            let inside = (i..equals).any(|j| matches!(tokens.list[j].0, Token::Dot));
+                            assigned = Some(if inside { STORED_INSIDE } else { STORED });
                         }
                     }
                 }
             }
-            Token::BlockEnd if assigned => {
-                insert(end_of(i - 1), STORED);
-                assigned = false;
+            Token::BlockEnd if assigned.is_some() => {
+                insert(end_of(i - 1), assigned.take().unwrap_or(STORED));
             }
             Token::Plus | Token::Mul if binary => insert(end_of(i - 1), BOUNDED),
             Token::Tilde if binary => {
