@@ -6,6 +6,7 @@
 
 #include "base/machine.h"
 #include "engine/executor.h"
+#include "engine/plan.h"
 
 using namespace kapitsa;
 
@@ -43,7 +44,7 @@ int main(int argc, char** argv) {
   });
   std::cout << "# " << (*backend)->limits().device << "; loaded in " << load << " s\n";
   const int pages = (prompt + generated) / backend::kPage + 2;
-  auto executor = engine::Executor::make(**backend, *model, {.pages = 2 * pages, .max_outputs = 1});
+  auto executor = engine::Executor::make(**backend, *model, {.cache = engine::shape_for(model->graph(), backend::KvType::kF16, 2 * pages * backend::kPage, 1), .max_outputs = 1});
   if (!executor.ok()) return fail(executor.status());
 
   std::vector<int32_t> tokens(static_cast<size_t>(std::max(prompt, 1)));

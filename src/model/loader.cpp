@@ -1,8 +1,27 @@
 #include "model/loader.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kapitsa::model {
+namespace {
+
+const Json& language_part(const Json& config) {
+  if (!config.is_object()) return config;
+  const auto part = config.find("text_config");
+  return part != config.end() && part->is_object() ? *part : config;
+}
+
+}  // namespace
+
+Loader::Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress)
+    : checkpoint_(checkpoint), backend_(backend), progress_(std::move(progress)), config_(language_part(checkpoint.config)), trunk_("model.") {
+  for (const char* trunk : {"model.", "model.language_model.", "language_model.model.", "backbone.", "language_model.backbone."}) {
+    for (const char* embedding : {"embed_tokens.weight", "embeddings.weight"}) {
+      if (has(std::string(trunk) + embedding)) trunk_ = trunk;
+    }
+  }
+}
 
 std::string Loader::key(std::string_view gguf_key) const {
   std::string k(gguf_key);
@@ -14,9 +33,9 @@ std::string Loader::key(std::string_view gguf_key) const {
 }
 
 const Json* Loader::member(std::string_view json_key, bool (Json::*is)() const noexcept, const char* what) {
-  if (json_key.empty() || !checkpoint_.config.is_object()) return nullptr;
-  const auto it = checkpoint_.config.find(std::string(json_key));
-  if (it == checkpoint_.config.end() || it->is_null()) return nullptr;
+  if (json_key.empty() || !config_.is_object()) return nullptr;
+  const auto it = config_.find(std::string(json_key));
+  if (it == config_.end() || it->is_null()) return nullptr;
   if (((*it).*is)()) return &*it;
   fail(error(Code::kCorrupt, "{}: config.json: {} is {}, {} was expected", checkpoint_.path, json_key, it->dump().substr(0, 60), what));
   return nullptr;
@@ -72,15 +91,64 @@ int Loader::count(std::string_view json_key, std::string_view gguf_key, int64_t 
   return n.value_or(1);
 }
 
-const weights::Tensor* Loader::find(const std::string& tensor, int64_t rows, int64_t columns) {
+std::vector<int> Loader::maybe_counts(std::string_view json_key, std::string_view gguf_key, int layers, int64_t limit) {
+  std::vector<int64_t> numbers;
+  if (gguf()) {
+    const std::string name = key(gguf_key);
+    if (const auto* list = checkpoint_.metadata.integers(name)) numbers = *list;
+    else if (const auto one = checkpoint_.metadata.integer(name)) numbers.assign(static_cast<size_t>(layers), *one);
+  } else if (const auto it = config_.is_object() ? config_.find(std::string(json_key)) : config_.end(); config_.is_object() && it != config_.end()) {
+    if (it->is_number_integer()) numbers.assign(static_cast<size_t>(layers), it->get<int64_t>());
+    if (it->is_array()) {
+      for (const Json& one : *it) numbers.push_back(one.is_number_integer() ? one.get<int64_t>() : -1);
+    }
+  }
+  std::vector<int> out;
+  for (const int64_t n : numbers) {
+    if (n < 0 || n > limit || static_cast<int64_t>(numbers.size()) < layers) {
+      fail(error(Code::kCorrupt, "{}: {} gives {} numbers and {} among them; one from 0 to {} for each of {} layers was expected",
+                 checkpoint_.path, gguf() ? key(gguf_key) : std::string(json_key), numbers.size(), n, limit, layers));
+      return {};
+    }
+    out.push_back(static_cast<int>(n));
+  }
+  return out;
+}
+
+const weights::Tensor* Loader::find(const std::string& tensor) {
   if (!status_.ok()) return nullptr;
   const auto required = checkpoint_.require(tensor);
   if (!required.ok()) {
     fail(required.status());
     return nullptr;
   }
-  const weights::Tensor* t = *required;
   used_.insert(tensor);
+  return *required;
+}
+
+backend::Stored Loader::stored(const weights::Tensor& t, int64_t matrix, int64_t row, int64_t rows) const {
+  const size_t row_bytes = quant::row_bytes(t.format, static_cast<size_t>(t.columns()));
+  const int64_t matrix_rows = t.shape.size() > 2 ? t.shape[t.shape.size() - 2] : t.rows();
+  const auto from = static_cast<size_t>(matrix * matrix_rows + row) * row_bytes;
+  backend::Stored out{t.format, rows, t.columns(), t.bytes.subspan(from, static_cast<size_t>(rows) * row_bytes), nullptr};
+  if (t.file) out.release = [file = t.file](std::span<const std::byte> part) { file->drop(part); };
+  return out;
+}
+
+backend::WeightRef Loader::keep(Result<backend::WeightRef> weight, const std::string& name, size_t file_bytes) {
+  if (!weight.ok()) {
+    fail(weight.status().in(name).in(checkpoint_.path));
+    return nullptr;
+  }
+  resident_bytes_ += (*weight)->bytes();
+  packed_bytes_ += file_bytes;
+  if (progress_) progress_(static_cast<double>(packed_bytes_) / static_cast<double>(checkpoint_.file_bytes()));
+  return *weight;
+}
+
+backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64_t columns, backend::Use use) {
+  const weights::Tensor* t = find(tensor);
+  if (!t) return nullptr;
   if (t->shape.size() > 2) {
     fail(error(Code::kCorrupt, "{}: tensor {} has {} axes, at most 2 were expected", checkpoint_.path, tensor, t->shape.size()));
     return nullptr;
@@ -90,50 +158,78 @@ const weights::Tensor* Loader::find(const std::string& tensor, int64_t rows, int
                t->rows(), t->columns(), rows, columns));
     return nullptr;
   }
-  return t;
+  return keep(backend_.pack(stored(*t, 0, 0, rows), use), tensor, t->bytes.size());
 }
 
-backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64_t columns, bool embedding) {
-  const weights::Tensor* t = find(tensor, rows, columns);
-  if (!t) return nullptr;
-  backend::Stored stored{t->format, rows, columns, t->bytes, nullptr};
-  if (t->file) stored.release = [file = t->file](std::span<const std::byte> part) { file->drop(part); };
-  auto weight = backend_.pack(stored, embedding);
-  if (!weight.ok()) {
-    fail(weight.status().in(tensor).in(checkpoint_.path));
+backend::WeightRef Loader::experts(const std::string& whole, int64_t row, const std::function<std::string(int)>& single, int count,
+                                   int64_t rows, int64_t columns) {
+  std::vector<backend::Stored> stack;
+  size_t bytes = 0;
+  const auto wrong = [&](const weights::Tensor& t) {
+    std::string shape;
+    for (const int64_t n : t.shape) shape += fmt::format("{}{}", shape.empty() ? "" : " by ", n);
+    fail(error(Code::kCorrupt, "{}: tensor {} is {}, the model's numbers ask for {} experts of {} by {}", checkpoint_.path, t.name,
+               shape, count, rows, columns));
     return nullptr;
+  };
+  if (has(whole)) {
+    const weights::Tensor* t = find(whole);
+    if (!t) return nullptr;
+    if (t->shape.size() != 3 || t->shape[0] != count || t->shape[1] < row + rows || t->shape[2] != columns) return wrong(*t);
+    for (int e = 0; e < count; ++e) stack.push_back(stored(*t, e, row, rows));
+  } else {
+    for (int e = 0; e < count; ++e) {
+      const weights::Tensor* t = find(single(e));
+      if (!t) return nullptr;
+      if (t->shape.size() != 2 || t->rows() != rows || t->columns() != columns) return wrong(*t);
+      stack.push_back(stored(*t, 0, 0, rows));
+    }
   }
-  packed_bytes_ += t->bytes.size();
-  if (progress_) progress_(static_cast<double>(packed_bytes_) / static_cast<double>(checkpoint_.file_bytes()));
-  return *weight;
+  for (const backend::Stored& one : stack) bytes += one.bytes.size();
+  return keep(backend_.pack_stack(stack), has(whole) ? whole : single(0), bytes);
 }
 
 std::vector<float> Loader::values(const std::string& tensor, int64_t size) {
-  const weights::Tensor* t = find(tensor, 1, size);
+  const weights::Tensor* t = find(tensor);
   std::vector<float> out(static_cast<size_t>(size));
-  if (t) quant::decode_row(t->format, t->bytes.data(), out.size(), out.data());
+  if (!t) return out;
+  if (t->rows() * t->columns() != size) {
+    fail(error(Code::kCorrupt, "{}: tensor {} has {} values, the model's numbers ask for {}", checkpoint_.path, tensor,
+               t->rows() * t->columns(), size));
+    return out;
+  }
+  const auto columns = static_cast<size_t>(t->columns());
+  const size_t row_bytes = quant::row_bytes(t->format, columns);
+  for (size_t r = 0; r < static_cast<size_t>(t->rows()); ++r) {
+    quant::decode_row(t->format, t->bytes.data() + r * row_bytes, columns, out.data() + r * columns);
+  }
   return out;
 }
 
-backend::WeightRef Loader::vector(const std::string& tensor, int64_t size) {
-  const std::vector<float> floats = values(tensor, size);
+backend::WeightRef Loader::upload(std::span<const float> values) {
   if (!status_.ok()) return nullptr;
-  auto weight = backend_.vector(floats);
-  if (!weight.ok()) {
-    fail(weight.status().in(tensor));
-    return nullptr;
-  }
-  return *weight;
+  return keep(backend_.vector(values), "a vector", 0);
+}
+
+backend::WeightRef Loader::vector(const std::string& tensor, int64_t size) { return upload(values(tensor, size)); }
+
+backend::Norm Loader::norm(const std::string& tensor, int64_t size, float eps, float offset) {
+  std::vector<float> weight = values(tensor, size);
+  for (float& w : weight) w += offset;
+  return {upload(weight), eps};
 }
 
 std::vector<std::string> Loader::unused() const {
   std::vector<std::string> names;
+  const auto wanted = [&](const std::string& name) {
+    return used_.count(name) > 0 || std::any_of(ignored_.begin(), ignored_.end(), [&](const auto& prefix) { return name.starts_with(prefix); });
+  };
   for (const auto& [name, tensor] : checkpoint_.tensors()) {
-    if (!used_.count(name)) names.push_back(name);
+    if (!wanted(name)) names.push_back(name);
   }
   // Integer tables that no model asks for are common; floats of a type that is not read here may be scales.
   for (const auto& [name, type] : checkpoint_.unread()) {
-    if (!used_.count(name) && type.rfind('F', 0) == 0) names.push_back(name);
+    if (!wanted(name) && type.rfind('F', 0) == 0) names.push_back(name);
   }
   return names;
 }

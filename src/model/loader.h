@@ -15,27 +15,41 @@ namespace kapitsa::model {
 
 class Loader {
  public:
-  Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress)
-      : checkpoint_(checkpoint), backend_(backend), progress_(std::move(progress)) {}
+  Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress);
 
   bool gguf() const { return checkpoint_.container == weights::Container::gguf; }
   const weights::Checkpoint& checkpoint() const { return checkpoint_; }
+  // config.json, or the part of it that speaks of the language model.
+  const Json& config() const { return config_; }
+  // What stands before "layers.0." in the names of a Hugging Face checkpoint: "model.", "model.language_model.", ...
+  const std::string& trunk() const { return trunk_; }
 
   // A number that the model cannot do without, between 1 and `limit`. For GGUF, "{arch}." stands for the architecture.
   int count(std::string_view json_key, std::string_view gguf_key, int64_t limit);
   std::optional<int> maybe_count(std::string_view json_key, std::string_view gguf_key, int64_t limit);
   std::optional<double> maybe_number(std::string_view json_key, std::string_view gguf_key);
   std::optional<bool> maybe_flag(std::string_view json_key);
+  const std::vector<bool>* flags(std::string_view gguf_key) { return checkpoint_.metadata.booleans(key(gguf_key)); }
+  std::optional<bool> maybe_boolean(std::string_view gguf_key) { return checkpoint_.metadata.boolean(key(gguf_key)); }
   std::optional<std::string> maybe_text(std::string_view json_key, std::string_view gguf_key);
+  // A number for each of `layers` layers, where the file gives one for all or one each; 0 to `limit`. Empty: not there.
+  std::vector<int> maybe_counts(std::string_view json_key, std::string_view gguf_key, int layers, int64_t limit);
 
   bool has(std::string_view tensor) const { return checkpoint_.find(tensor) != nullptr; }
-  // [rows, columns]. `embedding`: read row by row rather than multiplied.
-  backend::WeightRef matrix(const std::string& tensor, int64_t rows, int64_t columns, bool embedding = false);
+  // [rows, columns]
+  backend::WeightRef matrix(const std::string& tensor, int64_t rows, int64_t columns, backend::Use use = backend::Use::kProduct);
+  // A stack of `count` experts' matrices [rows, columns]: the rows from `row` on of each matrix of `whole`, which is
+  // [count, ..., columns], or, where there is no such tensor, the matrices that single(0), single(1), ... name.
+  backend::WeightRef experts(const std::string& whole, int64_t row, const std::function<std::string(int)>& single, int count,
+                             int64_t rows, int64_t columns);
   backend::WeightRef vector(const std::string& tensor, int64_t size);
   backend::WeightRef maybe_vector(const std::string& tensor, int64_t size) { return has(tensor) ? vector(tensor, size) : nullptr; }
-  backend::Norm norm(const std::string& tensor, int64_t size, float eps) { return {vector(tensor, size), eps}; }
-  // A small tensor's values as they are.
+  // The weight of a norm, plus `offset`: some families store it less one.
+  backend::Norm norm(const std::string& tensor, int64_t size, float eps, float offset = 0);
+  // A small tensor's values as they lie, whatever its axes, if there are `size` of them.
   std::vector<float> values(const std::string& tensor, int64_t size);
+  // What a family made of such values.
+  backend::WeightRef upload(std::span<const float> values);
 
   void fail(Status status) { if (status_.ok()) status_ = std::move(status); }
   const Status& status() const { return status_; }
@@ -43,18 +57,29 @@ class Loader {
   std::vector<std::string> unused() const;
   // The file has it and this family needs it not.
   void ignore(const std::string& tensor) { used_.insert(tensor); }
+  // The same for all tensors of a part that is kept for later: a vision tower, a draft head.
+  void ignore_prefix(std::string prefix) { ignored_.push_back(std::move(prefix)); }
+
+  // What all weights that were asked for take in memory.
+  size_t resident_bytes() const { return resident_bytes_; }
 
  private:
   std::string key(std::string_view gguf_key) const;
   // config.json's member, null where it is not there or null. Of another type than `what` says: a fault.
   const Json* member(std::string_view json_key, bool (Json::*is)() const noexcept, const char* what);
-  const weights::Tensor* find(const std::string& tensor, int64_t rows, int64_t columns);
+  const weights::Tensor* find(const std::string& tensor);
+  backend::Stored stored(const weights::Tensor& tensor, int64_t matrix, int64_t row, int64_t rows) const;
+  backend::WeightRef keep(Result<backend::WeightRef> weight, const std::string& name, size_t file_bytes);
 
   const weights::Checkpoint& checkpoint_;
   backend::Backend& backend_;
   std::function<void(double)> progress_;
   size_t packed_bytes_ = 0;
+  size_t resident_bytes_ = 0;
+  const Json& config_;
+  std::string trunk_;
   std::set<std::string> used_;
+  std::vector<std::string> ignored_;
   Status status_;
 };
 

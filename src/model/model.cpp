@@ -1,7 +1,6 @@
 #include "model/model.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/log.h"
 #include "model/architecture.h"
@@ -61,22 +60,9 @@ Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkp
                  model->checkpoint_->path, unused.size(), unused.size() == 1 ? "" : "s", architecture->name, unused[0],
                  unused.size() == 1 ? "it" : "them");
   }
+  model->weight_bytes_ = loader.resident_bytes();
   architecture->forward(model->transformer_, model->graph_);
   return model;
-}
-
-size_t Model::weight_bytes() const {
-  size_t bytes = 0;
-  std::set<const backend::Weight*> seen;  // the head may be the embedding
-  const auto count = [&](const backend::WeightRef& w) {
-    if (w && seen.insert(w.get()).second) bytes += w->bytes();
-  };
-  count(transformer_.embedding);
-  count(transformer_.head);
-  for (const Layer& l : transformer_.layers) {
-    for (const auto* w : {&l.q, &l.k, &l.v, &l.o, &l.gate, &l.up, &l.down}) count(*w);
-  }
-  return bytes;
 }
 
 }  // namespace kapitsa::model

@@ -22,12 +22,13 @@ class Model {
   const backend::Graph& graph() const { return graph_; }
   const weights::Checkpoint& checkpoint() const { return *checkpoint_; }
   // Bytes of packed weights.
-  size_t weight_bytes() const;
+  size_t weight_bytes() const { return weight_bytes_; }
 
  private:
   std::shared_ptr<const weights::Checkpoint> checkpoint_;  // weights may lie in its mapping
   Transformer transformer_;
   backend::Graph graph_;
+  size_t weight_bytes_ = 0;
 };
 
 // The family's name as the files give it: config.json's model_type, or general.architecture. Empty where they do not say.

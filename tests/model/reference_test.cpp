@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/executor.h"
+#include "engine/plan.h"
 #include "weights/safetensors.h"
 
 namespace kapitsa {
@@ -14,6 +15,9 @@ namespace {
 
 using backend::Compute;
 using backend::KvType;
+
+// Room for each sequence of these tests.
+constexpr int kTokens = 800;
 
 std::string golden(const std::string& family) { return KAPITSA_SOURCE_DIR "/tests/golden/" + family; }
 
@@ -39,7 +43,7 @@ struct Engine {
     auto loaded = model::Model::load(std::make_shared<weights::Checkpoint>(*std::move(checkpoint)), *backend);
     EXPECT_TRUE(loaded.ok()) << loaded.message();
     model = *std::move(loaded);
-    auto ex = engine::Executor::make(*backend, *model, {.kv = kv, .pages = 64, .max_outputs = 512, .taps = true});
+    auto ex = engine::Executor::make(*backend, *model, {.cache = engine::shape_for(model->graph(), kv, kTokens, 5), .max_outputs = 512, .taps = true});
     EXPECT_TRUE(ex.ok());
     executor = *std::move(ex);
   }
@@ -184,8 +188,82 @@ TEST_P(Reference, BitsDoNotDependOnNeighbours) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Reference, ::testing::Values("llama", "qwen2", "qwen3"),
+// What a sequence holds can be saved at any position, and gone on from more than once.
+TEST_P(Reference, AForkGoesOnWithTheSameBits) {
+  const auto tokens = tensor<int32_t>(reference_, "tokens");
+  Engine engine(golden(GetParam()), KvType::kF16, Compute::kDefault);
+  const auto whole = engine.logits(tokens, 0);
+  const size_t vocabulary = whole.size() / tokens.size();
+  for (const size_t cut : {size_t{1}, size_t{17}, size_t{63}, size_t{64}, size_t{65}, tokens.size() - 5}) {
+    engine::Sequence sequence(engine.executor->pools()), saved(engine.executor->pools());
+    const engine::Span first{&sequence, std::span(tokens).first(cut), 0};
+    ASSERT_TRUE(engine.executor->run(std::span(&first, 1)).ok());
+    ASSERT_TRUE(engine.executor->fork(sequence, saved).ok());
+    // Another text goes on in the first one; then the saved one, twice.
+    const std::vector<int32_t> other(20, 3);
+    const engine::Span elsewhere{&sequence, other, 0};
+    ASSERT_TRUE(engine.executor->run(std::span(&elsewhere, 1)).ok());
+    for (int round = 0; round < 2; ++round) {
+      engine::Sequence again(engine.executor->pools());
+      ASSERT_TRUE(engine.executor->fork(saved, again).ok());
+      const size_t count = std::min<size_t>(tokens.size() - cut, 5);
+      const engine::Span span{&again, std::span(tokens).subspan(cut, count), static_cast<int>(count)};
+      ASSERT_TRUE(engine.executor->run(std::span(&span, 1)).ok());
+      for (size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(std::memcmp(engine.executor->logits(static_cast<int>(i)).data(), &whole[(cut + i) * vocabulary], vocabulary * 4), 0)
+            << "token " << cut + i;
+      }
+    }
+  }
+  for (int g = 0; g < engine.executor->pools().groups(); ++g) {
+    EXPECT_EQ(engine.executor->pools().pages(g).free(), engine.executor->pools().pages(g).total());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Reference,
+                         ::testing::Values("llama", "qwen2", "qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe", "nemotron_h", "flint"),
                          [](const auto& info) { return std::string(info.param); });
+
+// Past the positions at which attention begins a new part (1024), in chunks of any size.
+TEST(Long, BitsDoNotDependOnChunkingFarOut) {
+  std::vector<int32_t> tokens;
+  for (int i = 0; i < 2200; ++i) tokens.push_back((i * 31 + 7) % 500);
+  for (const char* family : {"llama", "flint"}) {
+    const auto last = [&](int chunk) {
+      auto backend = *backend::make({.name = "cpu", .threads = 2});
+      auto checkpoint = weights::Checkpoint::open(golden(family));
+      const auto model = *model::Model::load(std::make_shared<weights::Checkpoint>(*std::move(checkpoint)), *backend);
+      const auto executor = *engine::Executor::make(*backend, *model, {.cache = engine::shape_for(model->graph(), KvType::kF16, 2200, 1)});
+      engine::Sequence sequence(executor->pools());
+      for (size_t at = 0; at < tokens.size(); at += static_cast<size_t>(chunk)) {
+        const size_t count = std::min(static_cast<size_t>(chunk), tokens.size() - at);
+        const engine::Span span{&sequence, std::span(tokens).subspan(at, count), 1};
+        EXPECT_TRUE(executor->run(std::span(&span, 1)).ok());
+      }
+      const auto row = executor->logits(0);
+      return std::vector<float>(row.begin(), row.end());
+    };
+    const auto want = last(512);
+    for (const int chunk : {7, 100}) EXPECT_EQ(last(chunk), want) << family << " in chunks of " << chunk;
+  }
+}
+
+// Pages behind a window go back to the pool: a long text then needs no more of them than a short one.
+TEST(Windows, PagesBehindAreGivenBack) {
+  Engine engine(golden("flint"), KvType::kF16, Compute::kDefault);
+  auto& pools = engine.executor->pools();
+  ASSERT_EQ(pools.groups(), 2);
+  const int windowed = pools.window(0) > 0 ? 0 : 1;
+  ASSERT_EQ(pools.window(windowed), 17);
+  engine::Sequence sequence(pools);
+  for (int i = 0; i < 700; ++i) {
+    const int32_t token = i % 500;
+    const engine::Span span{&sequence, std::span(&token, 1), 0};
+    ASSERT_TRUE(engine.executor->run(std::span(&span, 1)).ok());
+    EXPECT_LE(pools.pages(windowed).total() - pools.pages(windowed).free(), engine::most_pages(700, 17, 1));
+  }
+  EXPECT_EQ(pools.pages(1 - windowed).total() - pools.pages(1 - windowed).free(), 11);
+}
 
 // The same over quantised weights, whose rows are quantised alone or together, and whose panels are read as they lie or
 // expanded: a real model in Q4_1 with an embedding in Q8_0.

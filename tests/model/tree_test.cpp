@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/executor.h"
+#include "engine/plan.h"
 
 namespace kapitsa {
 namespace {
@@ -17,7 +18,7 @@ TEST_P(Tree, EachNodeHasTheBitsOfPlainDecoding) {
   auto checkpoint = weights::Checkpoint::open(KAPITSA_SOURCE_DIR "/tests/golden/qwen3");
   auto model = *model::Model::load(std::make_shared<weights::Checkpoint>(*std::move(checkpoint)), *backend);
   for (backend::KvType kv : {backend::KvType::kF16, backend::KvType::kF32}) {
-    auto executor = *engine::Executor::make(*backend, *model, {.kv = kv, .pages = 16});
+    auto executor = *engine::Executor::make(*backend, *model, {.cache = engine::shape_for(model->graph(), kv, 512, 2)});
     const auto decode = [&](engine::Sequence& sequence, std::span<const int32_t> tokens) {
       for (int32_t token : tokens) {
         const engine::Span span{&sequence, std::span(&token, 1), 1};
@@ -45,10 +46,10 @@ TEST_P(Tree, EachNodeHasTheBitsOfPlainDecoding) {
     std::iota(slots.begin(), slots.end(), committed);
     std::iota(rows.begin(), rows.end(), 0);
     const std::vector<int32_t> length{committed};
-    auto step = *backend->record(model->graph(), const_cast<backend::KvCache&>(executor->cache()), {8, 8, false});
+    auto step = *backend->record(model->graph(), executor->cache(), {8, 8, false});
     const backend::Batch batch{.tokens = tokens, .positions = positions, .sequences = sequences, .subtree_end = end, .slots = slots,
-                               .committed = length, .page_table = sequence.pages(),
-                               .pages_per_sequence = static_cast<int>(sequence.pages().size()), .output_rows = rows};
+                               .committed = length, .page_table = sequence.pages(0),
+                               .pages_per_sequence = static_cast<int>(sequence.pages(0).size()), .output_rows = rows};
     ASSERT_TRUE(backend->run(*step, batch, nullptr).ok());
     std::vector<std::vector<float>> got;
     for (int i = 0; i < 6; ++i) {

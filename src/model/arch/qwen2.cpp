@@ -18,7 +18,7 @@ void qwen2_forward(const Transformer& m, backend::Graph& g) {
     g.tap(h);
     const auto qkv = g.linear(h, layer.attention_norm,
                               {{layer.q, layer.q_bias, {}}, {layer.k, layer.k_bias, {}}, {layer.v, layer.v_bias, {}}});
-    const int kv = g.add_kv_layer({c.kv_heads, c.head_dim});
+    const int kv = g.add_kv_layer({c.kv_heads, c.head_dim, layer.window});
     g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
                .head_dim = c.head_dim, .rope = c.rope});
     const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,

@@ -13,6 +13,7 @@ static void load(Loader& l, Transformer& m) {
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
     const std::string prefix = layer_prefix(l, i);
+    load_norms(l, m.config, prefix, layer);
     load_attention(l, m.config, prefix, layer);
     layer.window = layer_window(l, i);
     load_mlp(l, m.config, prefix, layer);

@@ -13,9 +13,9 @@ static void load(Loader& l, Transformer& m) {
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
     const std::string prefix = layer_prefix(l, i);
+    load_norms(l, m.config, prefix, layer);
     load_attention(l, m.config, prefix, layer);
-    layer.q_norm = l.norm(prefix + (l.gguf() ? "attn_q_norm.weight" : "self_attn.q_norm.weight"), m.config.head_dim, m.config.norm_eps);
-    layer.k_norm = l.norm(prefix + (l.gguf() ? "attn_k_norm.weight" : "self_attn.k_norm.weight"), m.config.head_dim, m.config.norm_eps);
+    load_head_norms(l, m.config, prefix, layer);
     layer.window = layer_window(l, i);
     load_mlp(l, m.config, prefix, layer);
   }

@@ -9,25 +9,43 @@ namespace {
 constexpr int64_t kMaxWidth = 1 << 20;
 constexpr int64_t kMaxHead = 1024, kMaxGroup = 64;
 
+// The share of a head's channels that RoPE turns.
+double rotated_part(Loader& l) {
+  if (l.gguf() || !l.config().is_object()) return 1;
+  if (const auto part = l.maybe_number("partial_rotary_factor", "")) return *part;
+  const auto rope = l.config().find("rope_parameters");
+  if (rope == l.config().end() || !rope->is_object()) return 1;
+  const auto part = rope->find("partial_rotary_factor");
+  return part != rope->end() && part->is_number() ? part->get<double>() : 1;
+}
+
 }  // namespace
 
-void load_dense_config(Loader& l, Config& c, double default_theta, backend::RopePairs gguf_pairs) {
+void load_common_config(Loader& l, Config& c) {
   c.name = l.maybe_text("_name_or_path", "general.name").value_or("");
   c.layers = l.count("num_hidden_layers", "{arch}.block_count", 1024);
   c.hidden = l.count("hidden_size", "{arch}.embedding_length", kMaxWidth);
-  c.heads = l.count("num_attention_heads", "{arch}.attention.head_count", 1024);
-  c.kv_heads = l.maybe_count("num_key_value_heads", "{arch}.attention.head_count_kv", 1024).value_or(c.heads);
-  c.head_dim = l.maybe_count("head_dim", "{arch}.attention.key_length", kMaxHead).value_or(c.hidden / c.heads);
-  c.intermediate = l.count("intermediate_size", "{arch}.feed_forward_length", kMaxWidth);
   c.context = l.count("max_position_embeddings", "{arch}.context_length", 1 << 28);
-  c.norm_eps = static_cast<float>(l.maybe_number("rms_norm_eps", "{arch}.attention.layer_norm_rms_epsilon").value_or(1e-6));
+  c.norm_eps = static_cast<float>(
+      l.maybe_number("rms_norm_eps", "{arch}.attention.layer_norm_rms_epsilon").value_or(l.maybe_number("layer_norm_epsilon", "").value_or(1e-6)));
   if (!(c.norm_eps >= 0) || !(c.norm_eps <= 1)) {
     return l.fail(error(Code::kCorrupt, "{}: a norm's epsilon of {}; a number from 0 to 1 was expected", l.checkpoint().path, c.norm_eps));
   }
-  c.tied = l.gguf() ? !l.has("output.weight") : l.maybe_flag("tie_word_embeddings").value_or(!l.has("lm_head.weight"));
-  if (const weights::Tensor* embedding = l.checkpoint().find(l.gguf() ? "token_embd.weight" : "model.embed_tokens.weight")) {
-    c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));
+  const std::string head = l.trunk() == "language_model.model." ? "language_model.lm_head.weight" : "lm_head.weight";
+  c.tied = l.gguf() ? !l.has("output.weight") : l.maybe_flag("tie_word_embeddings").value_or(!l.has(head));
+  for (const std::string& name : {std::string("token_embd.weight"), l.trunk() + "embed_tokens.weight", l.trunk() + "embeddings.weight"}) {
+    if (const weights::Tensor* embedding = l.checkpoint().find(name)) {
+      c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));
+    }
   }
+}
+
+void load_dense_config(Loader& l, Config& c, double default_theta, backend::RopePairs gguf_pairs) {
+  load_common_config(l, c);
+  c.heads = l.count("num_attention_heads", "{arch}.attention.head_count", 1024);
+  c.kv_heads = l.maybe_count("num_key_value_heads", "{arch}.attention.head_count_kv", 1024).value_or(c.heads);
+  c.head_dim = l.maybe_count("head_dim", "{arch}.attention.key_length", kMaxHead).value_or(c.hidden / c.heads);
+  c.intermediate = l.maybe_count("intermediate_size", "{arch}.feed_forward_length", kMaxWidth).value_or(0);
   if (!l.status().ok()) return;
   if (c.heads % c.kv_heads != 0 || c.heads / c.kv_heads > kMaxGroup) {
     return l.fail(error(Code::kCorrupt, "{}: {} query heads over {} KV heads: a whole number up to {} a KV head was expected",
@@ -41,48 +59,65 @@ void load_dense_config(Loader& l, Config& c, double default_theta, backend::Rope
   if (activation != "silu") {
     return l.fail(error(Code::kUnsupported, "{}: activation \"{}\" is not supported here (silu is)", l.checkpoint().path, activation));
   }
-  if (const double part = l.maybe_number("partial_rotary_factor", "").value_or(1); part != 1) {
-    return l.fail(error(Code::kUnsupported, "{}: partial_rotary_factor {} is not supported here (1 is)", l.checkpoint().path, part));
-  }
-  const int rotated = l.maybe_count("", "{arch}.rope.dimension_count", c.head_dim).value_or(c.head_dim);
-  if (rotated % 2 != 0) {
+  const double part = rotated_part(l);
+  const int rotated = l.maybe_count("", "{arch}.rope.dimension_count", c.head_dim).value_or(static_cast<int>(c.head_dim * part));
+  if (rotated % 2 != 0 || rotated < 2 || rotated > c.head_dim) {
     return l.fail(error(Code::kCorrupt, "{}: rotary positions turn pairs of channels, and {} channels are no pairs",
                         l.checkpoint().path, rotated));
   }
   c.rope = load_rope(l, rotated, c.context, default_theta, l.gguf() ? gguf_pairs : backend::RopePairs::kHalves);
 }
 
-std::string layer_prefix(const Loader& l, int layer) { return fmt::format("{}.{}.", l.gguf() ? "blk" : "model.layers", layer); }
+std::string layer_prefix(const Loader& l, int layer) {
+  return l.gguf() ? fmt::format("blk.{}.", layer) : fmt::format("{}layers.{}.", l.trunk(), layer);
+}
 
-void load_ends(Loader& l, Transformer& m) {
+void load_ends(Loader& l, Transformer& m, float offset) {
   const Config& c = m.config;
-  const bool gguf = l.gguf();
-  m.embedding = l.matrix(gguf ? "token_embd.weight" : "model.embed_tokens.weight", c.vocabulary, c.hidden, !c.tied);
-  m.final_norm = l.norm(gguf ? "output_norm.weight" : "model.norm.weight", c.hidden, c.norm_eps);
+  const auto name = [&](const char* gguf, std::initializer_list<const char*> hf) {
+    if (l.gguf()) return std::string(gguf);
+    for (const char* one : hf) {
+      if (l.has(l.trunk() + one)) return l.trunk() + one;
+    }
+    return l.trunk() + *hf.begin();
+  };
+  m.embedding = l.matrix(name("token_embd.weight", {"embed_tokens.weight", "embeddings.weight"}), c.vocabulary, c.hidden,
+                         c.tied ? backend::Use::kProduct : backend::Use::kRows);
+  m.final_norm = l.norm(name("output_norm.weight", {"norm.weight", "norm_f.weight"}), c.hidden, c.norm_eps, offset);
+  const std::string head = l.gguf() ? "output.weight" : l.has("language_model.lm_head.weight") ? "language_model.lm_head.weight" : "lm_head.weight";
   if (c.tied) {
     m.head = m.embedding;
-    l.ignore("lm_head.weight");  // some files store the tied matrix twice
+    l.ignore(head);  // some files store the tied matrix twice
   } else {
-    m.head = l.matrix(gguf ? "output.weight" : "lm_head.weight", c.vocabulary, c.hidden);
+    m.head = l.matrix(head, c.vocabulary, c.hidden);
   }
 }
 
-void load_attention(Loader& l, const Config& c, const std::string& p, Layer& layer) {
+void load_norms(Loader& l, const Config& c, const std::string& p, Layer& layer, float offset) {
+  layer.attention_norm = l.norm(p + (l.gguf() ? "attn_norm.weight" : "input_layernorm.weight"), c.hidden, c.norm_eps, offset);
+  const std::string post = l.has(p + "post_attention_norm.weight") ? "post_attention_norm.weight" : "ffn_norm.weight";
+  layer.mlp_norm = l.norm(p + (l.gguf() ? post : "post_attention_layernorm.weight"), c.hidden, c.norm_eps, offset);
+}
+
+void load_attention(Loader& l, const Config& c, const std::string& p, Layer& layer, int q_parts) {
   const bool gguf = l.gguf();
   const int64_t q = int64_t{c.heads} * c.head_dim, kv = int64_t{c.kv_heads} * c.head_dim;
   const auto name = [&](const char* hf, const char* gg) { return p + (gguf ? gg : hf); };
-  layer.attention_norm = l.norm(name("input_layernorm.weight", "attn_norm.weight"), c.hidden, c.norm_eps);
-  layer.q = l.matrix(name("self_attn.q_proj.weight", "attn_q.weight"), q, c.hidden);
+  layer.q = l.matrix(name("self_attn.q_proj.weight", "attn_q.weight"), q * q_parts, c.hidden);
   layer.k = l.matrix(name("self_attn.k_proj.weight", "attn_k.weight"), kv, c.hidden);
   layer.v = l.matrix(name("self_attn.v_proj.weight", "attn_v.weight"), kv, c.hidden);
   layer.o = l.matrix(name("self_attn.o_proj.weight", "attn_output.weight"), c.hidden, q);
-  layer.q_bias = l.maybe_vector(name("self_attn.q_proj.bias", "attn_q.bias"), q);
+  layer.q_bias = l.maybe_vector(name("self_attn.q_proj.bias", "attn_q.bias"), q * q_parts);
   layer.k_bias = l.maybe_vector(name("self_attn.k_proj.bias", "attn_k.bias"), kv);
   layer.v_bias = l.maybe_vector(name("self_attn.v_proj.bias", "attn_v.bias"), kv);
   layer.o_bias = l.maybe_vector(name("self_attn.o_proj.bias", "attn_output.bias"), c.hidden);
-  layer.mlp_norm = l.norm(name("post_attention_layernorm.weight", "ffn_norm.weight"), c.hidden, c.norm_eps);
   // A buffer that old checkpoints carry along.
   l.ignore(p + "self_attn.rotary_emb.inv_freq");
+}
+
+void load_head_norms(Loader& l, const Config& c, const std::string& p, Layer& layer, float offset) {
+  layer.q_norm = l.norm(p + (l.gguf() ? "attn_q_norm.weight" : "self_attn.q_norm.weight"), c.head_dim, c.norm_eps, offset);
+  layer.k_norm = l.norm(p + (l.gguf() ? "attn_k_norm.weight" : "self_attn.k_norm.weight"), c.head_dim, c.norm_eps, offset);
 }
 
 void load_mlp(Loader& l, const Config& c, const std::string& p, Layer& layer) {

@@ -6,16 +6,22 @@
 
 namespace kapitsa::model {
 
-// Fills config; rope too, with the family's own default base.
+// Fills config; rope too, with the family's own default base. A family whose layers have experts may have no dense width: 0.
 void load_dense_config(Loader& loader, Config& config, double default_theta, backend::RopePairs gguf_pairs);
+// Epsilons, heads, context: the part of it that every attention has.
+void load_common_config(Loader& loader, Config& config);
 
 // "model.layers.3." or "blk.3."
 std::string layer_prefix(const Loader& loader, int layer);
 
-// Embedding, final norm and head.
-void load_ends(Loader& loader, Transformer& model);
-// q, k, v, o with whatever biases the file has, and both norms of a layer.
-void load_attention(Loader& loader, const Config& config, const std::string& prefix, Layer& layer);
+// Embedding, final norm (its weight plus `offset`) and head.
+void load_ends(Loader& loader, Transformer& model, float offset = 0);
+// q (of `q_parts` times the heads' width: 2 with a gate), k, v, o with whatever biases the file has.
+void load_attention(Loader& loader, const Config& config, const std::string& prefix, Layer& layer, int q_parts = 1);
+// The norms of each head of q and k.
+void load_head_norms(Loader& loader, const Config& config, const std::string& prefix, Layer& layer, float offset = 0);
+// The norms before both halves of a layer.
+void load_norms(Loader& loader, const Config& config, const std::string& prefix, Layer& layer, float offset = 0);
 // gate, up, down
 void load_mlp(Loader& loader, const Config& config, const std::string& prefix, Layer& layer);
 

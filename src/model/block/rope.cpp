@@ -111,7 +111,7 @@ backend::Rope load_rope(Loader& loader, int channels, int context, double defaul
     theta = loader.maybe_number("", "{arch}.rope.freq_base").value_or(theta);
     scaling = gguf_scaling(loader, context);
   } else {
-    const Json& config = loader.checkpoint().config;
+    const Json& config = loader.config();
     theta = number(config, "rope_theta", theta);
     for (const char* key : {"rope_scaling", "rope_parameters"}) {
       const auto it = config.find(key);

@@ -3,8 +3,14 @@
 namespace kapitsa::model {
 
 int layer_window(Loader& loader, int layer) {
-  if (loader.gguf()) return 0;  // no GGUF of these families has a window
-  const Json& config = loader.checkpoint().config;
+  if (loader.gguf()) {
+    // A flag a layer; a family without windows has no such key.
+    const auto* sliding = loader.flags("{arch}.attention.sliding_window_pattern");
+    const auto at = static_cast<size_t>(layer);
+    if (sliding == nullptr || at >= sliding->size() || !(*sliding)[at]) return 0;
+    return loader.count("", "{arch}.attention.sliding_window", 1 << 28);
+  }
+  const Json& config = loader.config();
   const auto types = config.find("layer_types");
   if (types != config.end() && types->is_array()) {
     const auto index = static_cast<size_t>(layer);

@@ -1,0 +1,40 @@
+// Flint (Recursive 2026): sliding-window layers with RoPE, full layers without positions, an attention sink a head in both;
+// leading dense layers, then a mixture of experts (block/moe.h) with a sigmoid router beside a shared expert.
+//
+//   h   = Embed[token]
+//   a   = RMSNorm(h);   q, k, v = Wq a, Wk a, Wv a;   q, k = RMSNorm(q), RMSNorm(k)  (a head each)
+//   sliding:  q, k = RoPE(q), RoPE(k);  a position sees itself and the window - 1 before it
+//   p_j = exp(s_j) / (sum_j exp(s_j) + exp(sink)),  s = q k^T / sqrt(d);   h += Wo sum_j p_j v_j
+//   b   = RMSNorm(h);   h += Wdown (silu(Wgate b) * (Wup b)), or:
+//   r   = sigmoid(Wr b);   T = the k largest;   h += sum over T of (r_e / sum r) E_e(b)  +  E_shared(b)
+//   logits = Whead RMSNorm(h)
+#include <cmath>
+
+#include "model/architecture.h"
+#include "model/block/moe.h"
+
+namespace kapitsa::model {
+
+void flint_forward(const Transformer& m, backend::Graph& g) {
+  const Config& c = m.config;
+  backend::Value h = g.embed(m.embedding);
+  for (const Layer& layer : m.layers) {
+    g.tap(h);
+    const auto qkv = g.linear(h, layer.attention_norm,
+                              {{layer.q, layer.q_bias, {}}, {layer.k, layer.k_bias, {}}, {layer.v, layer.v_bias, {}}});
+    const int kv = g.add_kv_layer({c.kv_heads, c.head_dim, layer.window});
+    g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim,
+               .q_norm = layer.q_norm, .k_norm = layer.k_norm, .rope = layer.rope ? c.rope : std::nullopt});
+    const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim,
+                                          .scale = 1 / std::sqrt(static_cast<float>(c.head_dim)), .window = layer.window, .sinks = layer.sinks});
+    g.linear_add(h, o, layer.o, layer.o_bias);
+
+    if (layer.moe) add_moe(g, h, g.norm(h, layer.mlp_norm), *layer.moe);
+    else g.linear_add(h, g.swiglu(h, layer.mlp_norm, layer.gate, layer.up), layer.down);
+  }
+  h = g.norm(h, m.final_norm);
+  g.tap(h);
+  g.logits = g.linear(g.select_rows(h), m.head);
+}
+
+}  // namespace kapitsa::model

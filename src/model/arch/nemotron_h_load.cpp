@@ -1,0 +1,84 @@
+// Nemotron-H's names in Hugging Face and GGUF files. What kind a layer is shows in its tensors.
+#include "model/architecture.h"
+#include "model/block/dense_load.h"
+#include "model/block/mamba.h"
+#include "model/block/moe_load.h"
+
+namespace kapitsa::model {
+
+void nemotron_h_forward(const Transformer& model, backend::Graph& graph);
+
+namespace {
+
+constexpr int64_t kMaxHead = 1024, kMaxHeads = 1024;
+
+void load_attention_numbers(Loader& l, Config& c) {
+  // Per layer in a GGUF, 0 where a layer has no attention: the largest counts.
+  const auto most = [&](const char* json, const char* gguf, int otherwise) {
+    const std::vector<int> all = l.maybe_counts(json, gguf, c.layers, kMaxHeads);
+    const int largest = all.empty() ? 0 : *std::max_element(all.begin(), all.end());
+    return largest > 0 ? largest : otherwise;
+  };
+  c.heads = most("num_attention_heads", "{arch}.attention.head_count", 1);
+  c.kv_heads = most("num_key_value_heads", "{arch}.attention.head_count_kv", c.heads);
+  c.head_dim = l.maybe_count("head_dim", "{arch}.attention.key_length", kMaxHead).value_or(std::max(1, c.hidden / c.heads));
+  if (c.heads % c.kv_heads != 0) {
+    l.fail(error(Code::kCorrupt, "{}: {} query heads over {} KV heads: a whole number a KV head was expected", l.checkpoint().path, c.heads, c.kv_heads));
+  }
+}
+
+void load_attention_layer(Loader& l, const Config& c, const std::string& p, Layer& layer) {
+  const auto name = [&](const char* hf, const char* gguf) { return p + (l.gguf() ? gguf : hf); };
+  const int64_t q = int64_t{c.heads} * c.head_dim, kv = int64_t{c.kv_heads} * c.head_dim;
+  layer.kv_heads = c.kv_heads;
+  layer.q = l.matrix(name("q_proj.weight", "attn_q.weight"), q, c.hidden);
+  layer.k = l.matrix(name("k_proj.weight", "attn_k.weight"), kv, c.hidden);
+  layer.v = l.matrix(name("v_proj.weight", "attn_v.weight"), kv, c.hidden);
+  layer.o = l.matrix(name("o_proj.weight", "attn_output.weight"), c.hidden, q);
+  layer.q_bias = l.maybe_vector(name("q_proj.bias", "attn_q.bias"), q);
+  layer.k_bias = l.maybe_vector(name("k_proj.bias", "attn_k.bias"), kv);
+  layer.v_bias = l.maybe_vector(name("v_proj.bias", "attn_v.bias"), kv);
+  layer.o_bias = l.maybe_vector(name("o_proj.bias", "attn_output.bias"), c.hidden);
+}
+
+void load(Loader& l, Transformer& m) {
+  Config& c = m.config;
+  load_common_config(l, c);
+  load_attention_numbers(l, c);
+  const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
+  if (drafts > 0 && drafts < c.layers) c.layers -= drafts;
+  for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", c.layers + i));
+  for (const char* part : {"mtp.", "vision_model.", "mlp1.", "sound_encoder.", "sound_projection."}) l.ignore_prefix(part);
+  Mamba mamba;
+  Moe moe;
+  bool has_mamba = false, has_moe = false;
+  load_ends(l, m);
+  for (int i = 0; i < c.layers && l.status().ok(); ++i) {
+    Layer& layer = m.layers.emplace_back();
+    const std::string prefix = layer_prefix(l, i), p = l.gguf() ? prefix : prefix + "mixer.";
+    layer.attention_norm = l.norm(prefix + (l.gguf() ? "attn_norm.weight" : "norm.weight"), c.hidden, c.norm_eps);
+    if (l.has(p + (l.gguf() ? "ssm_in.weight" : "in_proj.weight"))) {
+      if (!std::exchange(has_mamba, true)) mamba = load_mamba_config(l);
+      load_mamba(l, c, p, layer.mamba.emplace(mamba));
+    } else if (l.has(p + (l.gguf() ? "ffn_gate_inp.weight" : "gate.weight"))) {
+      if (!std::exchange(has_moe, true)) {
+        moe = load_moe_config(l);
+        moe.score = backend::RouteOp::Score::kSigmoid;
+        moe.epsilon = 1e-20f;
+      }
+      load_moe(l, c, p, false, layer.moe.emplace(moe));
+    } else if (const weights::Tensor* up = l.checkpoint().find(p + (l.gguf() ? "ffn_up.weight" : "up_proj.weight"))) {
+      layer.up = l.matrix(up->name, up->rows(), c.hidden);
+      layer.down = l.matrix(p + (l.gguf() ? "ffn_down.weight" : "down_proj.weight"), c.hidden, up->rows());
+    } else {
+      load_attention_layer(l, c, p, layer);
+    }
+  }
+}
+
+}  // namespace
+
+extern const Architecture nemotron_h_architecture;
+const Architecture nemotron_h_architecture = {"nemotron_h", {"nemotron_h"}, {"nemotron_h", "nemotron_h_moe"}, load, nemotron_h_forward};
+
+}  // namespace kapitsa::model

@@ -1,0 +1,38 @@
+// Qwen3-MoE (Yang et al. 2025): Qwen3's attention, and a mixture of experts in the place of the MLP, where the layer has one.
+//
+//   h   = Embed[token]
+//   a   = RMSNorm(h);   q, k, v = Wq a, Wk a, Wv a;   q, k = RoPE(RMSNorm(q)), RoPE(RMSNorm(k))   (a head each)
+//   h  += Wo softmax(q k^T / sqrt(d)) v
+//   b   = RMSNorm(h);   p = softmax(Wr b);   T = the k largest;   h += sum over T of (p_e / sum p) Wdown_e (silu(Wgate_e b) * (Wup_e b))
+//   logits = Whead RMSNorm(h)
+#include <cmath>
+
+#include "model/architecture.h"
+#include "model/block/moe.h"
+
+namespace kapitsa::model {
+
+void qwen3_moe_forward(const Transformer& m, backend::Graph& g) {
+  const Config& c = m.config;
+  backend::Value h = g.embed(m.embedding);
+  for (const Layer& layer : m.layers) {
+    g.tap(h);
+    const auto qkv = g.linear(h, layer.attention_norm,
+                              {{layer.q, layer.q_bias, {}}, {layer.k, layer.k_bias, {}}, {layer.v, layer.v_bias, {}}});
+    const int kv = g.add_kv_layer({c.kv_heads, c.head_dim, layer.window});
+    g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
+               .head_dim = c.head_dim, .q_norm = layer.q_norm, .k_norm = layer.k_norm, .rope = c.rope});
+    const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads,
+                                          .head_dim = c.head_dim, .scale = 1 / std::sqrt(static_cast<float>(c.head_dim)),
+                                          .window = layer.window});
+    g.linear_add(h, o, layer.o, layer.o_bias);
+
+    if (layer.moe) add_moe(g, h, g.norm(h, layer.mlp_norm), *layer.moe);
+    else g.linear_add(h, g.swiglu(h, layer.mlp_norm, layer.gate, layer.up), layer.down);
+  }
+  h = g.norm(h, m.final_norm);
+  g.tap(h);
+  g.logits = g.linear(g.select_rows(h), m.head);
+}
+
+}  // namespace kapitsa::model

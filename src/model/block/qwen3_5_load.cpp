@@ -1,0 +1,45 @@
+#include "model/block/qwen3_5_load.h"
+
+#include "model/block/delta_net.h"
+#include "model/block/dense_load.h"
+
+namespace kapitsa::model {
+namespace {
+
+// Hugging Face stores a norm's weight less one. GGUF and MLX files have it whole; an MLX file is known by its convolutions,
+// whose axis of one is the last.
+float norm_offset(const Loader& l) {
+  if (l.gguf()) return 0;
+  for (const auto& [name, tensor] : l.checkpoint().tensors()) {
+    if (name.ends_with("linear_attn.conv1d.weight")) return tensor.shape.back() == 1 ? 0.0f : 1.0f;
+  }
+  return 1;
+}
+
+}  // namespace
+
+void load_qwen3_5(Loader& l, Transformer& m, const std::function<void(const std::string&, Layer&)>& mlp) {
+  load_dense_config(l, m.config, 10000000, backend::RopePairs::kHalves);
+  // Draft heads come behind the trunk, and are counted as layers.
+  const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
+  if (drafts > 0 && drafts < m.config.layers) m.config.layers -= drafts;
+  for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", m.config.layers + i));
+  for (const char* part : {"mtp.", "model.mtp.", "language_model.mtp.", "model.visual.", "visual.", "vision_tower."}) l.ignore_prefix(part);
+  const DeltaNet net = load_delta_net_config(l);
+  const float offset = norm_offset(l);
+  load_ends(l, m, offset);
+  for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
+    Layer& layer = m.layers.emplace_back();
+    const std::string prefix = layer_prefix(l, i);
+    load_norms(l, m.config, prefix, layer, offset);
+    if (l.has(prefix + (l.gguf() ? "ssm_conv1d.weight" : "linear_attn.conv1d.weight"))) {
+      load_delta_net(l, m.config, prefix, layer.delta.emplace(net));
+    } else {
+      load_attention(l, m.config, prefix, layer, 2);
+      load_head_norms(l, m.config, prefix, layer, offset);
+    }
+    mlp(prefix, layer);
+  }
+}
+
+}  // namespace kapitsa::model
