@@ -44,6 +44,10 @@ void load_attention_layer(Loader& l, const Config& c, const std::string& p, Laye
 void load(Loader& l, Transformer& m) {
   Config& c = m.config;
   load_common_config(l, c);
+  // Newer configs list the layers' kinds and count them nowhere.
+  const bool counted = c.layers > 0;
+  while (!counted && c.layers < 1024 && l.has(fmt::format("{}layers.{}.norm.weight", l.trunk(), c.layers))) ++c.layers;
+  if (c.layers == 0) l.fail(error(Code::kCorrupt, "{}: there are no layers", l.checkpoint().path));
   load_attention_numbers(l, c);
   const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
   if (drafts > 0 && drafts < c.layers) c.layers -= drafts;

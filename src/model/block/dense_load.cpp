@@ -23,7 +23,7 @@ double rotated_part(Loader& l) {
 
 void load_common_config(Loader& l, Config& c) {
   c.name = l.maybe_text("_name_or_path", "general.name").value_or("");
-  c.layers = l.count("num_hidden_layers", "{arch}.block_count", 1024);
+  c.layers = l.maybe_count("num_hidden_layers", "{arch}.block_count", 1024).value_or(0);
   c.hidden = l.count("hidden_size", "{arch}.embedding_length", kMaxWidth);
   c.context = l.count("max_position_embeddings", "{arch}.context_length", 1 << 28);
   c.norm_eps = static_cast<float>(
@@ -42,6 +42,7 @@ void load_common_config(Loader& l, Config& c) {
 
 void load_dense_config(Loader& l, Config& c, double default_theta, backend::RopePairs gguf_pairs) {
   load_common_config(l, c);
+  c.layers = l.count("num_hidden_layers", "{arch}.block_count", 1024);
   c.heads = l.count("num_attention_heads", "{arch}.attention.head_count", 1024);
   c.kv_heads = l.maybe_count("num_key_value_heads", "{arch}.attention.head_count_kv", 1024).value_or(c.heads);
   c.head_dim = l.maybe_count("head_dim", "{arch}.attention.key_length", kMaxHead).value_or(c.hidden / c.heads);

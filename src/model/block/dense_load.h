@@ -8,7 +8,7 @@ namespace kapitsa::model {
 
 // Fills config; rope too, with the family's own default base. A family whose layers have experts may have no dense width: 0.
 void load_dense_config(Loader& loader, Config& config, double default_theta, backend::RopePairs gguf_pairs);
-// Epsilons, heads, context: the part of it that every attention has.
+// Layers (0 where the file does not count them), widths, context, epsilon: what every family has.
 void load_common_config(Loader& loader, Config& config);
 
 // "model.layers.3." or "blk.3."
