@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/answer_reader.h"
+
 namespace kapitsa::api {
 namespace {
 
@@ -129,6 +131,19 @@ Json read_openai_tools(Params& params) {
     params.adopt(tool.error());
   }
   return params.failed() ? Json(nullptr) : *tools;
+}
+
+bool read_openai_tool_choice(Params& params) {
+  const Json* choice = params.find("tool_choice");
+  if (!choice || params.failed()) return true;
+  if (choice->is_string()) {
+    const auto word = params.choice("tool_choice", {"auto", "none", "required"});
+    if (word != "required") return word != "none";
+  } else if (!choice->is_object()) {
+    params.fail("tool_choice", fmt::format("'tool_choice' must be 'auto', 'none' or an object, not {}", brief(*choice)));
+  }
+  params.fail("tool_choice", no_forced_calls("tool_choice", *choice));
+  return true;
 }
 
 }  // namespace kapitsa::api

@@ -9,8 +9,10 @@ std::string dump(const Json& value) {
 
 // The inside of the JSON string that says `text`.
 std::string escaped(std::string_view text) {
-  const std::string quoted = dump(Json(text));
-  return quoted.substr(1, quoted.size() - 2);
+  std::string out = dump(Json(text));
+  out.pop_back();
+  out.erase(0, 1);
+  return out;
 }
 
 }  // namespace
