@@ -3,8 +3,8 @@
 //   {"name": NAME, "arguments": {...}}
 //   </tool_call>
 // Seen in the wild and read too: the object without its wrapper, "parameters" for "arguments", arguments
-// before the name or as a string that holds JSON, several objects in one wrapper, and XML as the newer
-// models write it.
+// before the name or as a string that holds JSON, several objects or a list of them in one wrapper (Apriel's is
+// <tool_calls>), and XML as the newer models write it.
 #include "text/dialect/dialect.h"
 
 namespace kapitsa::text {
@@ -19,8 +19,8 @@ const Dialect& hermes_json() {
       .name = "hermes_json",
       .signs = {"<tool_call>", "\"arguments\""},
       .thinking = plain().thinking,
-      .calls = CallSyntax{.open = {"<tool_call>"},
-                          .close = {"</tool_call>"},
+      .calls = CallSyntax{.open = {"<tool_call>", "<tool_calls>"},
+                          .close = {"</tool_call>", "</tool_calls>"},
                           .gap = "\n",
                           .forms = {json_call(), xml_call()}},
   };
