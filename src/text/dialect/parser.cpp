@@ -10,6 +10,8 @@ namespace {
 
 enum Id { kThinkOpen, kThinkClose, kWrapperOpen, kWrapperClose, kCallClose, kFirstForm };
 
+constexpr size_t kTail = 64;  // longer than any marker
+
 // Moves the whole characters from `bytes` to `to`; `all`: also what is cut off.
 void take_characters(std::string& bytes, std::string& to, bool all) {
   size_t at = 0;
@@ -337,11 +339,10 @@ void DialectParser::drop(const Markers::Found& marker) {
   Markers calls;
   calls.add(kWrapperOpen, dialect_->calls->open);
   calls.add(kWrapperClose, dialect_->calls->close);
-  if (calls.find(tail_ + space_, 0).state != Markers::State::kNone) space_ += ' ';
+  if (calls.find(tail_ + space_.substr(space_.size() - std::min(space_.size(), kTail)), 0).state != Markers::State::kNone) space_ += ' ';
 }
 
 void DialectParser::emit(Kind kind, std::string_view text) {
-  constexpr size_t kTail = 64;  // longer than any marker
   const bool prose = kind == Kind::kText || kind == Kind::kReasoning;
   if (prose) {
     tail_ += text;
