@@ -93,15 +93,9 @@ bool DialectParser::start(bool last) {
   Markers tags;
   tags.add(kThinkOpen, dialect_->thinking.open);
   tags.add(kThinkClose, dialect_->thinking.close);  // of a thought that the prompt has closed already
-  const size_t begin = skip_space(pending_, at_);
-  if (begin == pending_.size() && !last) return false;
-  const auto found = tags.at(pending_, begin);
-  if (found.state == Markers::State::kPart && !last) return false;
-  state_ = State::kProse;
-  if (found.state == Markers::State::kWhole) {
-    at_ = begin + found.length;
-    begin_segment(/*thinking=*/found.id == kThinkOpen, "\n");
-  }
+  const auto found = behind_space(tags, last);
+  if (found.state == Markers::State::kPart) return false;
+  if (found.state == Markers::State::kWhole) begin_segment(/*thinking=*/found.id == kThinkOpen, "\n");
   return true;
 }
 
@@ -109,13 +103,27 @@ bool DialectParser::start(bool last) {
 bool DialectParser::start_of_thought(bool last) {
   Markers open;
   open.add(kThinkOpen, dialect_->thinking.open);
+  return behind_space(open, last).state != Markers::State::kPart;
+}
+
+// Reads one of `tags` behind white space, which is dropped with it, and goes on to prose; kPart: more text is needed.
+Markers::Found DialectParser::behind_space(const Markers& tags, bool last) {
   const size_t begin = skip_space(pending_, at_);
-  if (begin == pending_.size() && !last) return false;
-  const auto found = open.at(pending_, begin);
-  if (found.state == Markers::State::kPart && !last) return false;
-  if (found.state == Markers::State::kWhole) at_ = begin + found.length;
+  lead_.append(pending_, at_, begin - at_);
+  at_ = begin;
+  Markers::Found found;
+  if (begin == pending_.size() && !last) {
+    found.state = Markers::State::kPart;
+  } else {
+    found = tags.at(pending_, begin);
+    if (last && found.state == Markers::State::kPart) found = {};
+  }
+  if (found.state == Markers::State::kPart) return found;
+  if (found.state == Markers::State::kNone) say(lead_);
+  at_ += found.length;
+  lead_.clear();
   state_ = State::kProse;
-  return true;
+  return found;
 }
 
 bool DialectParser::prose(bool last) {

@@ -49,6 +49,7 @@ class DialectParser {
   bool step(bool last);  // false: more text is needed
   bool start(bool last);
   bool start_of_thought(bool last);
+  Markers::Found behind_space(const Markers& tags, bool last);
   bool prose(bool last);
   bool opened(bool last);
   bool call(bool last);
@@ -76,6 +77,8 @@ class DialectParser {
   size_t at_ = 0;
   State state_ = State::kStart;
   DialectEvents events_;
+
+  std::string lead_;  // white space at the start, until it is clear whether a tag follows
 
   // Text or thought without a call or a tag in it:
   bool thinking_ = false;

@@ -11,6 +11,9 @@ namespace {
 // How much white space behind a marker is waited through to see what follows it.
 constexpr size_t kMaxSpace = 64;
 
+// The part of `text` in which a name or a key that begins at `at` must end, with room for what ends it.
+std::string_view name_window(std::string_view text, size_t at) { return text.substr(0, at + kMaxName + kMaxSpace); }
+
 enum Id { kNameOpen, kNameClose, kKeyOpen, kKeyClose, kValueOpen, kValueClose, kClose, kWrapperOpen, kWrapperClose };
 
 class TaggedCallReader : public CallReader {
@@ -106,6 +109,7 @@ TaggedCallReader::Step TaggedCallReader::done() {
 }
 
 TaggedCallReader::Step TaggedCallReader::name(std::string_view text, size_t& at, bool last) {
+  text = name_window(text, at);
   bool ended = false;
   size_t end = text.size(), next = text.size();
   if (bare_) {
@@ -185,6 +189,7 @@ TaggedCallReader::Step TaggedCallReader::between(std::string_view text, size_t& 
 }
 
 TaggedCallReader::Step TaggedCallReader::key(std::string_view text, size_t& at) {
+  text = name_window(text, at);
   const auto found = key_close_.find(text, at);
   if ((found.state == Markers::State::kNone ? text.size() : found.at) - at > kMaxName) {
     at_ = At::kBetween;  // no key: text where none belongs
@@ -201,6 +206,10 @@ TaggedCallReader::Step TaggedCallReader::key(std::string_view text, size_t& at) 
 
 TaggedCallReader::Step TaggedCallReader::before_value(std::string_view text, size_t& at, bool last) {
   const size_t start = skip_space(text, at);
+  if (start - at > kMaxSpace) {
+    at_ = At::kValue;
+    return Step::kOn;
+  }
   if (start == text.size() && !last) return Step::kWait;
   const auto found = between_.at(text, start);
   if (found.state == Markers::State::kPart && !last) return Step::kWait;
@@ -286,6 +295,7 @@ TaggedCallReader::Verdict TaggedCallReader::ends_value(std::string_view text, si
   if (!in_place) return Verdict::kNo;
   if (marker.id == kClose) return followed_by(text, behind, {kWrapperClose}, last);
   if (marker.id == kWrapperClose) return followed_by(text, behind, {kWrapperOpen}, last);
+  text = name_window(text, behind);
   const auto end = key_close_.find(text, behind);
   if ((end.state == Markers::State::kNone ? text.size() : end.at) - behind > kMaxName) return Verdict::kNo;
   if (end.state != Markers::State::kWhole) return last ? Verdict::kNo : Verdict::kWait;
