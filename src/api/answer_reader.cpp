@@ -17,13 +17,16 @@ AnswerForm form_of(const Service& service, const Json& tools) {
 }
 
 void show_markers(const AnswerForm& form, const Service& service, engine::Request& request) {
-  request.shown = text::marker_tokens(*form.dialect, !form.tools->empty(), service.engine.tokenizer());
+  request.shown =
+      text::marker_tokens(*form.dialect, !form.tools->empty(), service.engine.tokenizer());
 }
 
 std::string no_forced_calls(std::string_view path, const Json& asked) {
-  return fmt::format("'{}' is {}: a call cannot be forced yet; leave the choice to the model and ask for the call in "
-                     "the prompt",
-                     path, brief(asked));
+  return fmt::format(
+      "'{}' is {}: a call cannot be forced yet; leave the choice to the model and ask for the call "
+      "in "
+      "the prompt",
+      path, brief(asked));
 }
 
 AnswerReader::AnswerReader(const AnswerForm& form)

@@ -93,12 +93,16 @@ class MessagesAnswer : public Answer {
     using Kind = text::DialectEvent::Kind;
     switch (one.kind) {
       case Kind::kReasoning:
-        return add({{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}, "thinking", one.text, out);
+        return add({{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}, "thinking",
+                   one.text, out);
       case Kind::kText:
         return add({{"type", "text"}, {"text", ""}}, "text", one.text, out);
       case Kind::kCallBegin:
         arguments_.clear();
-        return open({{"type", "tool_use"}, {"id", make_id("toolu_")}, {"name", one.text}, {"input", Json::object()}},
+        return open({{"type", "tool_use"},
+                     {"id", make_id("toolu_")},
+                     {"name", one.text},
+                     {"input", Json::object()}},
                     out);
       case Kind::kArguments:
         arguments_ += one.text;
@@ -167,12 +171,14 @@ Json read_variables(Params& params, const engine::ModelInfo& info) {
   if (info.can_think && !variables.contains("enable_thinking")) variables["enable_thinking"] = on;
   if (const Json* config = params.object("output_config")) {
     Params fields(*config, "output_config");
-    if (const auto effort = fields.text("effort"); effort && !variables.contains("reasoning_effort")) {
+    if (const auto effort = fields.text("effort");
+        effort && !variables.contains("reasoning_effort")) {
       variables["reasoning_effort"] = *effort;
     }
     if (fields.object("format")) {
-      fields.fail("format", "'output_config.format' is not supported: ask for JSON in the prompt and "
-                            "check what comes back");
+      fields.fail("format",
+                  "'output_config.format' is not supported: ask for JSON in the prompt and "
+                  "check what comes back");
     }
     params.adopt(fields.error());
   }
@@ -192,7 +198,8 @@ ToolChoice read_tool_choice(Params& params) {
   const auto type = fields.choice("type", {"auto", "none", "any", "tool"});
   out.any = type != "none";
   out.one = fields.boolean("disable_parallel_tool_use").value_or(false);
-  if (type == "any" || type == "tool") fields.fail("type", no_forced_calls("tool_choice.type", Json(*type)));
+  if (type == "any" || type == "tool")
+    fields.fail("type", no_forced_calls("tool_choice.type", Json(*type)));
   params.adopt(fields.error());
   return out;
 }

@@ -141,7 +141,8 @@ Messages ChatAnswer::on_event(size_t index, const engine::Event& event) {
   Choice& choice = choices_[index];
   std::vector<Json> deltas;
   for (text::DialectEvent& one : choice.reader.read(event)) {
-    if (Json delta = take(choice, std::move(one)); !delta.is_null()) deltas.push_back(std::move(delta));
+    if (Json delta = take(choice, std::move(one)); !delta.is_null())
+      deltas.push_back(std::move(delta));
   }
   if (event.finish) {
     // A call that was cut is nothing to run.
@@ -199,9 +200,10 @@ void refuse_formats(Params& params) {
   Params fields(*format, "response_format");
   const std::string type = fields.text("type").value_or("text");
   if (type != "text") {
-    fields.fail("type", fmt::format("'response_format.type' is {}; only 'text' is supported: ask for "
-                                    "JSON in the prompt and check what comes back",
-                                    brief(Json(type))));
+    fields.fail("type",
+                fmt::format("'response_format.type' is {}; only 'text' is supported: ask for "
+                            "JSON in the prompt and check what comes back",
+                            brief(Json(type))));
   }
   params.adopt(fields.error());
 }

@@ -1,5 +1,6 @@
-// Any bytes as what a model writes, the first two saying which dialect and how it is cut: the events are the
-// same however it is cut, the arguments of every whole call are a JSON object, and no marker of a call is in a text.
+// Any bytes as what a model writes, the first two saying which dialect and how it is cut: the
+// events are the same however it is cut, the arguments of every whole call are a JSON object, and
+// no marker of a call is in a text.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -27,7 +27,8 @@ void ArgumentWriter::begin(const std::string& key, bool quoted) {
   held_.clear();
 }
 
-// Python's and JSON's null, for a member that may be null: only its end tells whether it is a string.
+// Python's and JSON's null, for a member that may be null: only its end tells whether it is a
+// string.
 bool ArgumentWriter::may_be_null_word() const {
   if (quoted_ || !(types_ & kNull)) return false;
   for (const std::string_view word : {"null", "None"}) {
@@ -85,7 +86,9 @@ void ArgumentWriter::put_key() {
   out_ += dump(Json(key_)) + ":";
 }
 
-void ArgumentWriter::close() { out_ += any_ ? "}" : "{}"; }
+void ArgumentWriter::close() {
+  out_ += any_ ? "}" : "{}";
+}
 
 std::string ArgumentWriter::take() {
   std::string out = std::move(out_);

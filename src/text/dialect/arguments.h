@@ -9,16 +9,16 @@
 
 namespace kapitsa::text {
 
-// What take() gives concatenates to one JSON object once close() was called. Strings come out as they come
-// in; other values when they are whole, as their schema wants them. A second value for a key is left
-// out, and so is a null for a member that need not be there and must not be null.
+// What take() gives concatenates to one JSON object once close() was called. Strings come out as
+// they come in; other values when they are whole, as their schema wants them. A second value for a
+// key is left out, and so is a null for a member that need not be there and must not be null.
 class ArgumentWriter {
  public:
   ArgumentWriter() = default;
   explicit ArgumentWriter(Schema parameters) : parameters_(parameters) {}
 
-  // Begins a member. `quoted`: what comes is the inside of a JSON string; otherwise it is a text that stands for
-  // whatever the schema says.
+  // Begins a member. `quoted`: what comes is the inside of a JSON string; otherwise it is a text
+  // that stands for whatever the schema says.
   void begin(const std::string& key, bool quoted);
   // More of the value; valid UTF-8.
   void text(std::string_view piece);

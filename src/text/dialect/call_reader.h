@@ -27,8 +27,8 @@ class CallReader {
 
   virtual ~CallReader() = default;
 
-  // Reads `text` from `at` on and moves `at` behind what it read; until begun() is true, `text` must keep what was
-  // there. `last`: nothing follows.
+  // Reads `text` from `at` on and moves `at` behind what it read; until begun() is true, `text`
+  // must keep what was there. `last`: nothing follows.
   virtual State take(std::string_view text, size_t& at, bool last) = 0;
 
   bool begun() const { return begun_; }
@@ -51,11 +51,12 @@ class CallReader {
   bool begun_ = false;
 };
 
-// `known`: it is a call only if the name is that of a tool, and what follows the name is a call too. The reader begins
-// behind the form's name_open (TaggedForm) or brace (JsonForm), and leaves the wrapper's close where it is.
-std::unique_ptr<CallReader> read_tagged(const TaggedForm& form, const CallSyntax& syntax, const ToolSet& tools,
-                                        bool known);
-std::unique_ptr<CallReader> read_json(const JsonForm& form, const CallSyntax& syntax, const ToolSet& tools,
-                                      bool known);
+// `known`: it is a call only if the name is that of a tool, and what follows the name is a call
+// too. The reader begins behind the form's name_open (TaggedForm) or brace (JsonForm), and leaves
+// the wrapper's close where it is.
+std::unique_ptr<CallReader> read_tagged(const TaggedForm& form, const CallSyntax& syntax,
+                                        const ToolSet& tools, bool known);
+std::unique_ptr<CallReader> read_json(const JsonForm& form, const CallSyntax& syntax,
+                                      const ToolSet& tools, bool known);
 
 }  // namespace kapitsa::text

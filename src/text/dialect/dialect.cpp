@@ -6,7 +6,8 @@ namespace kapitsa::text {
 
 const std::vector<const Dialect*>& dialects() {
   // A variation stands before what it varies: it has one sign more.
-  static const std::vector<const Dialect*> all = {&nemotron(), &qwen_xml(), &flint(), &hermes_json(), &plain()};
+  static const std::vector<const Dialect*> all = {&nemotron(), &qwen_xml(), &flint(),
+                                                  &hermes_json(), &plain()};
   return all;
 }
 

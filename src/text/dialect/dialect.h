@@ -1,5 +1,6 @@
-// How a family of models writes thoughts and tool calls. A dialect is data: one streaming parser (parser.h)
-// works from it, and a grammar can be written from it, so no syntax stands anywhere else.
+// How a family of models writes thoughts and tool calls. A dialect is data: one streaming parser
+// (parser.h) works from it, and a grammar can be written from it, so no syntax stands anywhere
+// else.
 #pragma once
 
 #include <optional>
@@ -9,14 +10,16 @@
 
 namespace kapitsa::text {
 
-// One marker in all its spellings: first the one that models are trained on, then drifts that are read too.
+// One marker in all its spellings: first the one that models are trained on, then drifts that are
+// read too.
 using Spellings = std::vector<std::string_view>;
 
 // A call in tags:
 //   name_open NAME name_close { key_open KEY key_close value_open VALUE value_close } close
 // A VALUE whose schema says string is the raw text; every other one is JSON text.
 struct TaggedForm {
-  Spellings name_open;   // empty: the name stands bare behind the wrapper, up to white space or a marker
+  Spellings
+      name_open;  // empty: the name stands bare behind the wrapper, up to white space or a marker
   Spellings name_close;  // empty with name_open
   Spellings key_open;
   Spellings key_close;
@@ -34,13 +37,13 @@ struct JsonForm {
 
 struct CallForm {
   std::variant<TaggedForm, JsonForm> body;
-  // Read without the wrapper's opener too, where the tool's name is one that was offered and what follows
-  // it is a call: tagged forms anywhere, JSON at the start of an answer.
+  // Read without the wrapper's opener too, where the tool's name is one that was offered and what
+  // follows it is a call: tagged forms anywhere, JSON at the start of an answer.
   bool without_open = false;
 };
 
 struct CallSyntax {
-  Spellings open;        // the wrapper
+  Spellings open;  // the wrapper
   Spellings close;
   std::string_view gap;  // the white space that the template writes between markers; any is read
   std::vector<CallForm> forms;  // first the one that models are trained on
@@ -49,7 +52,8 @@ struct CallSyntax {
 struct ThinkingSyntax {
   Spellings open;
   Spellings close;
-  std::string_view after_open;    // the white space that the template writes inside and behind the tags;
+  std::string_view
+      after_open;  // the white space that the template writes inside and behind the tags;
   std::string_view before_close;  // line breaks there belong to the tags, however many come
   std::string_view after_close;
 };

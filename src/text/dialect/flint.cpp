@@ -1,4 +1,5 @@
-// Flint and the GLM models that its calls come from; newer templates write no line breaks between the tags:
+// Flint and the GLM models that its calls come from; newer templates write no line breaks between
+// the tags:
 //   <tool_call>NAME<arg_key>KEY</arg_key><arg_value>VALUE</arg_value></tool_call>
 // Seen in the wild and read too: line breaks anywhere between the tags, and JSON or XML calls.
 #include "text/dialect/dialect.h"

@@ -2,9 +2,9 @@
 //   <tool_call>
 //   {"name": NAME, "arguments": {...}}
 //   </tool_call>
-// Seen in the wild and read too: the object without its wrapper, "parameters" for "arguments", arguments
-// before the name or as a string that holds JSON, several objects or a list of them in one wrapper (Apriel's is
-// <tool_calls>), and XML as the newer models write it.
+// Seen in the wild and read too: the object without its wrapper, "parameters" for "arguments",
+// arguments before the name or as a string that holds JSON, several objects or a list of them in
+// one wrapper (Apriel's is <tool_calls>), and XML as the newer models write it.
 #include "text/dialect/dialect.h"
 
 namespace kapitsa::text {

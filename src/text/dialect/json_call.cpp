@@ -9,7 +9,9 @@
 namespace kapitsa::text {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
 bool is_one_of(std::string_view key, const Spellings& keys) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
@@ -206,8 +208,8 @@ CallReader::State JsonCallReader::done() {
 
 }  // namespace
 
-std::unique_ptr<CallReader> read_json(const JsonForm& form, const CallSyntax& syntax, const ToolSet& tools,
-                                      bool known) {
+std::unique_ptr<CallReader> read_json(const JsonForm& form, const CallSyntax& syntax,
+                                      const ToolSet& tools, bool known) {
   return std::make_unique<JsonCallReader>(form, syntax, tools, known);
 }
 

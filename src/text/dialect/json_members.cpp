@@ -30,9 +30,11 @@ bool JsonValueScanner::take(std::string_view text, size_t& at, size_t limit, std
   return false;
 }
 
-bool JsonMembersReader::take(std::string_view text, size_t& at, size_t limit, ArgumentWriter& writer) {
+bool JsonMembersReader::take(std::string_view text, size_t& at, size_t limit,
+                             ArgumentWriter& writer) {
   for (;;) {
-    const bool in_string = state_ == State::kInKey || state_ == State::kInString || state_ == State::kInRaw;
+    const bool in_string =
+        state_ == State::kInKey || state_ == State::kInString || state_ == State::kInRaw;
     if (at >= (in_string ? text.size() : limit)) return false;
     const char c = text[at];
     switch (state_) {

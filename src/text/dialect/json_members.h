@@ -12,8 +12,8 @@ namespace kapitsa::text {
 // One JSON value that is kept as its text.
 class JsonValueScanner {
  public:
-  // Takes `text` from `at` on, outside of strings up to `limit`, and appends it to `out`. True: the value is
-  // whole; what ended it is left where it is.
+  // Takes `text` from `at` on, outside of strings up to `limit`, and appends it to `out`. True: the
+  // value is whole; what ended it is left where it is.
   bool take(std::string_view text, size_t& at, size_t limit, std::string& out);
   // Whether it may end where it stands: a number or a literal.
   bool may_end() const { return depth_ == 0 && quote_ == 0; }

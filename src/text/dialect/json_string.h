@@ -11,9 +11,9 @@ class JsonStringDecoder {
   // `quote` ends it: '"', or '\'' as Python writes.
   explicit JsonStringDecoder(char quote = '"') : quote_(quote) {}
 
-  // Takes bytes of `text` from `at` on, up to and with the closing quote, and appends what they say to `out`.
-  // True: closed. Control characters stand for themselves, an unknown escape for its two characters, half
-  // a surrogate pair for U+FFFD.
+  // Takes bytes of `text` from `at` on, up to and with the closing quote, and appends what they say
+  // to `out`. True: closed. Control characters stand for themselves, an unknown escape for its two
+  // characters, half a surrogate pair for U+FFFD.
   bool take(std::string_view text, size_t& at, std::string& out);
 
  private:
@@ -25,8 +25,8 @@ class JsonStringDecoder {
 
   char quote_;
   State state_ = State::kPlain;
-  std::string digits_;   // of \uXXXX so far
-  char32_t high_ = 0;    // the first half of a surrogate pair
+  std::string digits_;  // of \uXXXX so far
+  char32_t high_ = 0;   // the first half of a surrogate pair
 };
 
 }  // namespace kapitsa::text

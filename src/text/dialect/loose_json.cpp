@@ -111,6 +111,8 @@ class Reader {
 
 }  // namespace
 
-std::optional<Json> read_loose_json(std::string_view text) { return Reader(text).read(); }
+std::optional<Json> read_loose_json(std::string_view text) {
+  return Reader(text).read();
+}
 
 }  // namespace kapitsa::text

@@ -9,7 +9,8 @@ std::vector<TokenId> marker_tokens(const Dialect& dialect, bool calls, const Tok
   const auto add = [&](const Spellings& spellings) {
     for (const std::string_view one : spellings) {
       const auto id = tokenizer.find(one);
-      if (id && tokenizer.is_special(*id) && std::find(out.begin(), out.end(), *id) == out.end()) out.push_back(*id);
+      if (id && tokenizer.is_special(*id) && std::find(out.begin(), out.end(), *id) == out.end())
+        out.push_back(*id);
     }
   };
   add(dialect.thinking.open);
@@ -20,8 +21,9 @@ std::vector<TokenId> marker_tokens(const Dialect& dialect, bool calls, const Tok
   for (const CallForm& form : dialect.calls->forms) {
     const auto* tagged = std::get_if<TaggedForm>(&form.body);
     if (tagged == nullptr) continue;
-    for (const Spellings* one : {&tagged->name_open, &tagged->name_close, &tagged->key_open, &tagged->key_close,
-                                 &tagged->value_open, &tagged->value_close, &tagged->close}) {
+    for (const Spellings* one :
+         {&tagged->name_open, &tagged->name_close, &tagged->key_open, &tagged->key_close,
+          &tagged->value_open, &tagged->value_close, &tagged->close}) {
       add(*one);
     }
   }

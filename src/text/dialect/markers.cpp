@@ -34,7 +34,8 @@ Markers::Found Markers::find(std::string_view text, size_t from) const {
 
 std::string_view trim(std::string_view text, std::string_view set) {
   const size_t start = text.find_first_not_of(set);
-  return start == text.npos ? std::string_view() : text.substr(start, text.find_last_not_of(set) - start + 1);
+  return start == text.npos ? std::string_view()
+                            : text.substr(start, text.find_last_not_of(set) - start + 1);
 }
 
 size_t skip_space(std::string_view text, size_t at) {

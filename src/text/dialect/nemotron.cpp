@@ -1,4 +1,5 @@
-// Nemotron 3: Qwen's XML calls, and thoughts without a blank line behind them: <think></think> is none.
+// Nemotron 3: Qwen's XML calls, and thoughts without a blank line behind them: <think></think> is
+// none.
 #include "text/dialect/dialect.h"
 
 namespace kapitsa::text {

@@ -36,8 +36,11 @@ const Spellings* bare_open(const CallForm& form) {
 
 }  // namespace
 
-DialectParser::DialectParser(const Dialect& dialect, std::shared_ptr<const ToolSet> tools, bool opened)
-    : dialect_(&dialect), tools_(std::move(tools)), calls_(dialect.calls && tools_ && !tools_->empty()) {
+DialectParser::DialectParser(const Dialect& dialect, std::shared_ptr<const ToolSet> tools,
+                             bool opened)
+    : dialect_(&dialect),
+      tools_(std::move(tools)),
+      calls_(dialect.calls && tools_ && !tools_->empty()) {
   if (opened) {
     begin_segment(/*thinking=*/true, "\n");
     state_ = State::kThought;
@@ -92,10 +95,12 @@ bool DialectParser::step(bool last) {
 bool DialectParser::start(bool last) {
   Markers tags;
   tags.add(kThinkOpen, dialect_->thinking.open);
-  tags.add(kThinkClose, dialect_->thinking.close);  // of a thought that the prompt has closed already
+  tags.add(kThinkClose,
+           dialect_->thinking.close);  // of a thought that the prompt has closed already
   const auto found = behind_space(tags, last);
   if (found.state == Markers::State::kPart) return false;
-  if (found.state == Markers::State::kWhole) begin_segment(/*thinking=*/found.id == kThinkOpen, "\n");
+  if (found.state == Markers::State::kWhole)
+    begin_segment(/*thinking=*/found.id == kThinkOpen, "\n");
   return true;
 }
 
@@ -106,7 +111,8 @@ bool DialectParser::start_of_thought(bool last) {
   return behind_space(open, last).state != Markers::State::kPart;
 }
 
-// Reads one of `tags` behind white space, which is dropped with it, and goes on to prose; kPart: more text is needed.
+// Reads one of `tags` behind white space, which is dropped with it, and goes on to prose; kPart:
+// more text is needed.
 Markers::Found DialectParser::behind_space(const Markers& tags, bool last) {
   const size_t begin = skip_space(pending_, at_);
   lead_.append(pending_, at_, begin - at_);
@@ -134,8 +140,10 @@ bool DialectParser::prose(bool last) {
     markers.add(kWrapperClose, dialect_->calls->close);
     for (size_t i = 0; i < dialect_->calls->forms.size(); ++i) {
       const CallForm& form = dialect_->calls->forms[i];
-      if (const Spellings* open = bare_open(form)) markers.add(kFirstForm + static_cast<int>(i), *open);
-      if (!std::holds_alternative<JsonForm>(form.body) || !form.without_open || said_ || thinking_) continue;
+      if (const Spellings* open = bare_open(form))
+        markers.add(kFirstForm + static_cast<int>(i), *open);
+      if (!std::holds_alternative<JsonForm>(form.body) || !form.without_open || said_ || thinking_)
+        continue;
       const size_t brace = skip_space(pending_, at_);
       if (brace == pending_.size() || pending_[brace] != '{') continue;
       say(std::string_view(pending_).substr(at_, brace - at_));
@@ -147,7 +155,8 @@ bool DialectParser::prose(bool last) {
   }
   const auto found = markers.find(pending_, at_);
   const bool whole = found.state == Markers::State::kWhole;
-  const size_t end = whole || (found.state == Markers::State::kPart && !last) ? found.at : pending_.size();
+  const size_t end =
+      whole || (found.state == Markers::State::kPart && !last) ? found.at : pending_.size();
   const size_t begin = at_;
   at_ = end;
   say(std::string_view(pending_).substr(begin, end - begin));
@@ -171,7 +180,8 @@ bool DialectParser::prose(bool last) {
     state_ = State::kOpened;
   } else {
     wrapped_ = inside_ = false;
-    read(dialect_->calls->forms[static_cast<size_t>(found.id - kFirstForm)], found.length, /*known=*/true);
+    read(dialect_->calls->forms[static_cast<size_t>(found.id - kFirstForm)], found.length,
+         /*known=*/true);
   }
   return true;
 }
@@ -286,8 +296,10 @@ bool DialectParser::after_call(bool last) {
   Markers markers;
   markers.add(kWrapperClose, calls.close);
   for (size_t i = 0; i < calls.forms.size(); ++i) {
-    if (const Spellings* open = bare_open(calls.forms[i])) markers.add(kFirstForm + static_cast<int>(i), *open);
-    if (const auto* tagged = std::get_if<TaggedForm>(&calls.forms[i].body)) markers.add(kCallClose, tagged->close);
+    if (const Spellings* open = bare_open(calls.forms[i]))
+      markers.add(kFirstForm + static_cast<int>(i), *open);
+    if (const auto* tagged = std::get_if<TaggedForm>(&calls.forms[i].body))
+      markers.add(kCallClose, tagged->close);
   }
   const auto found = markers.at(pending_, at_);
   if (found.state == Markers::State::kPart && !last) return false;
@@ -347,7 +359,9 @@ void DialectParser::drop(const Markers::Found& marker) {
   Markers calls;
   calls.add(kWrapperOpen, dialect_->calls->open);
   calls.add(kWrapperClose, dialect_->calls->close);
-  if (calls.find(tail_ + space_.substr(space_.size() - std::min(space_.size(), kTail)), 0).state != Markers::State::kNone) space_ += ' ';
+  if (calls.find(tail_ + space_.substr(space_.size() - std::min(space_.size(), kTail)), 0).state !=
+      Markers::State::kNone)
+    space_ += ' ';
 }
 
 void DialectParser::emit(Kind kind, std::string_view text) {

@@ -28,9 +28,10 @@ struct DialectEvent {
 };
 using DialectEvents = std::vector<DialectEvent>;
 
-// The events are the same however the text is cut; neighbours of one kind may be cut otherwise. No marker of the
-// dialect's calls is ever part of a text or a thought; where there are no tools, they are text like any other.
-// Only a thought that begins the answer, or that the prompt has opened, is one: further on its tags are text.
+// The events are the same however the text is cut; neighbours of one kind may be cut otherwise. No
+// marker of the dialect's calls is ever part of a text or a thought; where there are no tools, they
+// are text like any other. Only a thought that begins the answer, or that the prompt has opened, is
+// one: further on its tags are text.
 class DialectParser {
  public:
   // `opened`: the prompt ended with the opening tag of a thought. `tools` null or empty: no calls.
@@ -82,19 +83,19 @@ class DialectParser {
 
   // Text or thought without a call or a tag in it:
   bool thinking_ = false;
-  bool said_ = false;              // something of it was kept
+  bool said_ = false;               // something of it was kept
   std::string_view dropped_first_;  // the characters that are dropped at its start
-  std::string space_;              // white space that a tag may follow
-  std::string tail_;               // the end of what was said
+  std::string space_;               // white space that a tag may follow
+  std::string tail_;                // the end of what was said
   bool thought_open_ = false;       // a call has ended a thought, whose closing tag may still come
 
   std::unique_ptr<CallReader> reader_;
-  size_t start_ = 0;       // where what may be a call begins, until it is one
+  size_t start_ = 0;         // where what may be a call begins, until it is one
   size_t start_length_ = 0;  // of the marker there
-  bool wrapped_ = false;   // the marker is the wrapper's
-  bool inside_ = false;    // the wrapper is open
-  bool json_ = false;      // the last call was JSON
-  int count_ = 0;          // calls so far
+  bool wrapped_ = false;     // the marker is the wrapper's
+  bool inside_ = false;      // the wrapper is open
+  bool json_ = false;        // the last call was JSON
+  int count_ = 0;            // calls so far
 };
 
 }  // namespace kapitsa::text

@@ -11,14 +11,28 @@ namespace {
 // How much white space behind a marker is waited through to see what follows it.
 constexpr size_t kMaxSpace = 64;
 
-// The part of `text` in which a name or a key that begins at `at` must end, with room for what ends it.
-std::string_view name_window(std::string_view text, size_t at) { return text.substr(0, at + kMaxName + kMaxSpace); }
+// The part of `text` in which a name or a key that begins at `at` must end, with room for what ends
+// it.
+std::string_view name_window(std::string_view text, size_t at) {
+  return text.substr(0, at + kMaxName + kMaxSpace);
+}
 
-enum Id { kNameOpen, kNameClose, kKeyOpen, kKeyClose, kValueOpen, kValueClose, kClose, kWrapperOpen, kWrapperClose };
+enum Id {
+  kNameOpen,
+  kNameClose,
+  kKeyOpen,
+  kKeyClose,
+  kValueOpen,
+  kValueClose,
+  kClose,
+  kWrapperOpen,
+  kWrapperClose
+};
 
 class TaggedCallReader : public CallReader {
  public:
-  TaggedCallReader(const TaggedForm& form, const CallSyntax& syntax, const ToolSet& tools, bool known)
+  TaggedCallReader(const TaggedForm& form, const CallSyntax& syntax, const ToolSet& tools,
+                   bool known)
       : CallReader(tools), form_(form), known_(known), bare_(form.name_open.empty()) {
     name_close_.add(kNameClose, form.name_close);
     key_close_.add(kKeyClose, form.key_close);
@@ -82,9 +96,11 @@ class TaggedCallReader : public CallReader {
   Step json(std::string_view text, size_t& at, bool last);
   Step done();
 
-  Verdict ends_value(std::string_view text, size_t start, const Markers::Found& marker, bool last) const;
+  Verdict ends_value(std::string_view text, size_t start, const Markers::Found& marker,
+                     bool last) const;
   // Whether one of `ids` follows at `at`, behind white space; the end of all text counts as one.
-  Verdict followed_by(std::string_view text, size_t at, std::initializer_list<Id> ids, bool last) const;
+  Verdict followed_by(std::string_view text, size_t at, std::initializer_list<Id> ids,
+                      bool last) const;
   void write(std::string_view piece) {
     if (piece.empty()) return;
     arguments_.text(piece);
@@ -145,9 +161,9 @@ TaggedCallReader::Step TaggedCallReader::named(std::string_view text, size_t& at
     const auto found = followers_.at(text, start);
     if (found.state == Markers::State::kPart && !last) return Step::kWait;
     // A bare word that is no tool's name needs more than the wrapper's end to be one.
-    const bool call = found.state == Markers::State::kWhole &&
-                      (found.id == kKeyOpen || found.id == kClose ||
-                       (found.id == kWrapperClose && bare_ && offered));
+    const bool call =
+        found.state == Markers::State::kWhole && (found.id == kKeyOpen || found.id == kClose ||
+                                                  (found.id == kWrapperClose && bare_ && offered));
     if (!call) return Step::kNoCall;
   }
   begin();
@@ -204,7 +220,8 @@ TaggedCallReader::Step TaggedCallReader::key(std::string_view text, size_t& at) 
   return Step::kOn;
 }
 
-TaggedCallReader::Step TaggedCallReader::before_value(std::string_view text, size_t& at, bool last) {
+TaggedCallReader::Step TaggedCallReader::before_value(std::string_view text, size_t& at,
+                                                      bool last) {
   const size_t start = skip_space(text, at);
   if (start - at > kMaxSpace) {
     at_ = At::kValue;
@@ -229,7 +246,8 @@ TaggedCallReader::Step TaggedCallReader::value(std::string_view text, size_t& at
   const std::string_view padding = form_.padding;
   if (!value_begun_) {
     const std::string_view rest = text.substr(at);
-    if (!last && rest.size() < padding.size() && padding.substr(0, rest.size()) == rest) return Step::kWait;
+    if (!last && rest.size() < padding.size() && padding.substr(0, rest.size()) == rest)
+      return Step::kWait;
     if (rest.substr(0, padding.size()) == padding) at += padding.size();
     arguments_.begin(key_, /*quoted=*/false);
     value_begun_ = value_empty_ = true;
@@ -244,9 +262,11 @@ TaggedCallReader::Step TaggedCallReader::value(std::string_view text, size_t& at
       from = found.at + 1;
       continue;
     }
-    std::string_view piece = text.substr(at, found.state == Markers::State::kNone ? text.npos : found.at - at);
+    std::string_view piece =
+        text.substr(at, found.state == Markers::State::kNone ? text.npos : found.at - at);
     if (verdict == Verdict::kYes) {
-      if (piece.size() >= padding.size() && piece.substr(piece.size() - padding.size()) == padding) {
+      if (piece.size() >= padding.size() &&
+          piece.substr(piece.size() - padding.size()) == padding) {
         piece.remove_suffix(padding.size());
       }
       write(piece);
@@ -266,7 +286,8 @@ TaggedCallReader::Step TaggedCallReader::value(std::string_view text, size_t& at
 }
 
 TaggedCallReader::Verdict TaggedCallReader::followed_by(std::string_view text, size_t at,
-                                                        std::initializer_list<Id> ids, bool last) const {
+                                                        std::initializer_list<Id> ids,
+                                                        bool last) const {
   const size_t start = skip_space(text, at);
   if (start - at > kMaxSpace) return Verdict::kYes;
   if (start == text.size()) return last ? Verdict::kYes : Verdict::kWait;
@@ -277,27 +298,31 @@ TaggedCallReader::Verdict TaggedCallReader::followed_by(std::string_view text, s
   return fits ? Verdict::kYes : Verdict::kNo;
 }
 
-// A value may hold anything, markers too: one ends it only where what follows goes on with the call.
+// A value may hold anything, markers too: one ends it only where what follows goes on with the
+// call.
 TaggedCallReader::Verdict TaggedCallReader::ends_value(std::string_view text, size_t start,
-                                                       const Markers::Found& marker, bool last) const {
+                                                       const Markers::Found& marker,
+                                                       bool last) const {
   const size_t behind = marker.at + marker.length;
   if (marker.id == kValueClose) {
     return followed_by(text, behind,
-                       {kKeyOpen, kValueClose, kClose, kWrapperOpen, kWrapperClose, kNameOpen}, last);
+                       {kKeyOpen, kValueClose, kClose, kWrapperOpen, kWrapperClose, kNameOpen},
+                       last);
   }
-  // The value's own close is missing: any other marker stands where a value that was written properly would
-  // have ended, and is more than a marker.
+  // The value's own close is missing: any other marker stands where a value that was written
+  // properly would have ended, and is more than a marker.
   const std::string_view padding = form_.padding;
   const size_t before = marker.at - start;
-  const bool in_place =
-      (before == 0 && value_empty_) ||
-      (before >= padding.size() && text.substr(marker.at - padding.size(), padding.size()) == padding);
+  const bool in_place = (before == 0 && value_empty_) ||
+                        (before >= padding.size() &&
+                         text.substr(marker.at - padding.size(), padding.size()) == padding);
   if (!in_place) return Verdict::kNo;
   if (marker.id == kClose) return followed_by(text, behind, {kWrapperClose}, last);
   if (marker.id == kWrapperClose) return followed_by(text, behind, {kWrapperOpen}, last);
   text = name_window(text, behind);
   const auto end = key_close_.find(text, behind);
-  if ((end.state == Markers::State::kNone ? text.size() : end.at) - behind > kMaxName) return Verdict::kNo;
+  if ((end.state == Markers::State::kNone ? text.size() : end.at) - behind > kMaxName)
+    return Verdict::kNo;
   if (end.state != Markers::State::kWhole) return last ? Verdict::kNo : Verdict::kWait;
   const std::string key(trim(text.substr(behind, end.at - behind), kAroundNames));
   return arguments_.knows(key) && !arguments_.has(key) ? Verdict::kYes : Verdict::kNo;
@@ -324,8 +349,8 @@ TaggedCallReader::Step TaggedCallReader::json(std::string_view text, size_t& at,
 
 }  // namespace
 
-std::unique_ptr<CallReader> read_tagged(const TaggedForm& form, const CallSyntax& syntax, const ToolSet& tools,
-                                        bool known) {
+std::unique_ptr<CallReader> read_tagged(const TaggedForm& form, const CallSyntax& syntax,
+                                        const ToolSet& tools, bool known) {
   return std::make_unique<TaggedCallReader>(form, syntax, tools, known);
 }
 

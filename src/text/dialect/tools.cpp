@@ -10,7 +10,8 @@
 namespace kapitsa::text {
 namespace {
 
-// A $ref may lead to itself and alternatives to each other: so many schemas are looked at for one answer.
+// A $ref may lead to itself and alternatives to each other: so many schemas are looked at for one
+// answer.
 constexpr int kMaxSteps = 256;
 
 constexpr const char* kAlternatives[] = {"anyOf", "oneOf", "allOf"};
@@ -36,8 +37,9 @@ const Json* follow(const Json* root, std::string_view pointer) {
     }
     pointer.remove_prefix(end);
     if (out->is_array()) {
-      const bool number = !key.empty() && key.size() < 6 &&
-                          std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isdigit(c); });
+      const bool number =
+          !key.empty() && key.size() < 6 &&
+          std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isdigit(c); });
       const size_t index = number ? std::stoul(key) : out->size();
       out = index < out->size() ? &(*out)[index] : nullptr;
     } else {
@@ -130,7 +132,8 @@ uint8_t types_of(const Json* root, const Json* schema, int& steps) {
     }
     all &= any;
   }
-  return all == 0 ? uint8_t{kAnyType} : all;  // types that exclude each other: nothing can be learnt
+  return all == 0 ? uint8_t{kAnyType}
+                  : all;  // types that exclude each other: nothing can be learnt
 }
 
 // Calls `see` with `schema` and, while it returns false, with its alternatives.
@@ -157,7 +160,8 @@ bool each_alternative(const Schema& schema, const See& see) {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return out;
 }
 
@@ -179,7 +183,8 @@ std::optional<Json> typed(std::string_view text, uint8_t types) {
   }
   if (value->is_number_float() && !(types & kNumber) && (types & kInteger)) {
     const double number = value->get<double>();
-    if (std::nearbyint(number) == number && std::abs(number) < 9e15) value = Json(static_cast<int64_t>(number));
+    if (std::nearbyint(number) == number && std::abs(number) < 9e15)
+      value = Json(static_cast<int64_t>(number));
   }
   return (bits_of(*value) & types) ? value : std::nullopt;
 }
@@ -236,9 +241,8 @@ Schema Schema::member(const std::string& key) const {
 }
 
 bool Schema::has_member(const std::string& key) const {
-  return each_alternative(*this, [&](const Json* schema) {
-    return find(find(schema, "properties"), key) != nullptr;
-  });
+  return each_alternative(
+      *this, [&](const Json* schema) { return find(find(schema, "properties"), key) != nullptr; });
 }
 
 bool Schema::requires_member(const std::string& key) const {
@@ -267,7 +271,9 @@ Schema Schema::alternative(uint8_t wanted) const {
   return out;
 }
 
-Json coerce(Json value, const Schema& schema) { return coerce_at(std::move(value), schema, 0); }
+Json coerce(Json value, const Schema& schema) {
+  return coerce_at(std::move(value), schema, 0);
+}
 
 Json value_of(std::string_view text, const Schema& schema) {
   const uint8_t types = schema.types();

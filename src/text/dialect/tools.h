@@ -1,5 +1,6 @@
-// The tools that a request offers, and the JSON Schemas of their arguments, as far as a parser needs them:
-// which types a value may have, and how one that was written otherwise becomes one of them.
+// The tools that a request offers, and the JSON Schemas of their arguments, as far as a parser
+// needs them: which types a value may have, and how one that was written otherwise becomes one of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,14 @@ enum TypeBits : uint8_t {
   kAnyType = 127,
 };
 
-// A schema inside the one of a tool's arguments, where its $ref point to. A default one allows anything.
+// A schema inside the one of a tool's arguments, where its $ref point to. A default one allows
+// anything.
 struct Schema {
   const Json* root = nullptr;
   const Json* here = nullptr;
 
-  // What is allowed, through $ref, anyOf, oneOf, allOf, enum and const; kAnyType where nothing is said.
+  // What is allowed, through $ref, anyOf, oneOf, allOf, enum and const; kAnyType where nothing is
+  // said.
   uint8_t types() const;
   // Of the member `key` of an object; one that allows anything where it has none.
   Schema member(const std::string& key) const;
@@ -40,18 +43,19 @@ struct Schema {
   Schema alternative(uint8_t types) const;
 };
 
-// `value` as the schema wants it, as far as it can be: "5" -> 5, 5.0 -> 5, "True" -> true, "[1]" -> [1],
-// 5 -> "5", through all members and items. What cannot be is left as it is.
+// `value` as the schema wants it, as far as it can be: "5" -> 5, 5.0 -> 5, "True" -> true, "[1]" ->
+// [1], 5 -> "5", through all members and items. What cannot be is left as it is.
 Json coerce(Json value, const Schema& schema);
 
-// A value that a model wrote as bare text, by the schema: "5" stays a string where one is asked for. Text that is
-// nothing of what is allowed becomes a string.
+// A value that a model wrote as bare text, by the schema: "5" stays a string where one is asked
+// for. Text that is nothing of what is allowed becomes a string.
 Json value_of(std::string_view text, const Schema& schema);
 
 class ToolSet {
  public:
   ToolSet() = default;
-  // `tools`: an array of {"type": "function", "function": {"name", "parameters"}}, or null for none.
+  // `tools`: an array of {"type": "function", "function": {"name", "parameters"}}, or null for
+  // none.
   explicit ToolSet(const Json& tools);
 
   bool empty() const { return parameters_.empty(); }

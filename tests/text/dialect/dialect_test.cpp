@@ -12,7 +12,9 @@ namespace fs = std::filesystem;
 
 const fs::path kCorpus = fs::path(KAPITSA_SOURCE_DIR) / "tests/text/dialect/corpus";
 
-Json read_json(const std::string& file) { return Json::parse(read_text(kCorpus / file)); }
+Json read_json(const std::string& file) {
+  return Json::parse(read_text(kCorpus / file));
+}
 
 std::string text_of(const Json& one) {
   if (!one.contains("bytes")) return one["text"].get<std::string>();
@@ -20,7 +22,8 @@ std::string text_of(const Json& one) {
   for (const char c : one["bytes"].get<std::string>()) {
     if (c != ' ') hex += c;
   }
-  for (size_t i = 0; i < hex.size(); i += 2) out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  for (size_t i = 0; i < hex.size(); i += 2)
+    out += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return out;
 }
 
@@ -39,7 +42,8 @@ TEST_P(DialectCorpus, GivesTheSameEventsHoweverTheTextIsCut) {
     const auto parser = [&] { return DialectParser(dialect, offered, opened); };
     EXPECT_EQ(parse_all(parser(), {text}), one["events"]);
     for (size_t cut = 1; cut < text.size(); ++cut) {
-      ASSERT_EQ(parse_all(parser(), {text.substr(0, cut), text.substr(cut)}), one["events"]) << "cut at " << cut;
+      ASSERT_EQ(parse_all(parser(), {text.substr(0, cut), text.substr(cut)}), one["events"])
+          << "cut at " << cut;
     }
     for (const size_t step : {1u, 2u, 3u, 7u}) {
       std::vector<std::string> pieces;

@@ -9,7 +9,8 @@
 
 namespace kapitsa::text {
 
-// Everything that `parser` makes of `pieces`, neighbours merged: [["text", "..."], ["reasoning", "..."],
+// Everything that `parser` makes of `pieces`, neighbours merged: [["text", "..."], ["reasoning",
+// "..."],
 // ["call", NAME, ARGUMENTS], ["cut", NAME, "the arguments' text"], ["wrong", what]].
 Json parse_all(DialectParser parser, const std::vector<std::string>& pieces);
 

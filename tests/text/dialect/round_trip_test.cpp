@@ -51,7 +51,8 @@ std::string written(const ChatTemplate& chat_template, Json messages, const Json
 
 // Everything that ends a turn is a special token, which the engine does not show.
 std::string without_end(std::string text) {
-  for (const std::string_view end : {"<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<sep>", "</assistant>"}) {
+  for (const std::string_view end :
+       {"<|im_end|>", "<|end_of_text|>", "<|endoftext|>", "<|end|>", "<sep>", "</assistant>"}) {
     if (const size_t at = text.find(end); at != text.npos) text.erase(at);
   }
   return text;
@@ -70,7 +71,9 @@ TEST(RoundTrip, RealTemplatesAndTheirDialects) {
     const auto chat_template = ChatTemplate::compile(source);
     ASSERT_TRUE(chat_template.ok());
     for (const bool alone : {true, false}) {
-      Json message = {{"role", "assistant"}, {"content", alone ? "" : "Let me see."}, {"tool_calls", Json::array()}};
+      Json message = {{"role", "assistant"},
+                      {"content", alone ? "" : "Let me see."},
+                      {"tool_calls", Json::array()}};
       Json expected = Json::array();
       for (const Json& call : calls()) {
         if (alone && !message["tool_calls"].empty()) break;
@@ -80,10 +83,12 @@ TEST(RoundTrip, RealTemplatesAndTheirDialects) {
       const std::string text =
           without_end(written(**chat_template, {{{"role", "user"}, {"content", "hi"}}}, message));
       // Some leave out what is said beside a call.
-      if (text.find("Let me see.") != text.npos) expected.insert(expected.begin(), Json({"text", "Let me see."}));
+      if (text.find("Let me see.") != text.npos)
+        expected.insert(expected.begin(), Json({"text", "Let me see."}));
       Json events = parse_all(DialectParser(dialect, offered, false), {text});
       if (!events.empty() && events[0][0] == "text") {
-        events[0][1] = trim(events[0][1].get<std::string>(), kWhiteSpace);  // some begin on a new line
+        events[0][1] =
+            trim(events[0][1].get<std::string>(), kWhiteSpace);  // some begin on a new line
       }
       EXPECT_EQ(events, expected) << text;
     }

@@ -7,7 +7,9 @@
 namespace kapitsa::text {
 namespace {
 
-Schema schema_of(const Json& json) { return {&json, &json}; }
+Schema schema_of(const Json& json) {
+  return {&json, &json};
+}
 
 TEST(Schema, SaysWhichTypesAreAllowed) {
   const struct {
@@ -60,7 +62,9 @@ TEST(Schema, CoercesValues) {
        R"({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"properties": {"b": {"type": "integer"}}}}})",
        R"({"a":{"b":1}})"},
       {R"({"k": "1"})", R"({"additionalProperties": {"type": "integer"}})", R"({"k":1})"},
-      {R"({"k": "1"})", R"({"anyOf": [{"type": "string"}, {"properties": {"k": {"type": "number"}}}]})", R"({"k":1})"},
+      {R"({"k": "1"})",
+       R"({"anyOf": [{"type": "string"}, {"properties": {"k": {"type": "number"}}}]})",
+       R"({"k":1})"},
   };
   for (const auto& one : cases) {
     const Json schema = Json::parse(one.schema);
@@ -71,7 +75,8 @@ TEST(Schema, CoercesValues) {
 
 TEST(LooseJson, ReadsWhatModelsWriteAndNothingElse) {
   const std::pair<std::string_view, std::string_view> good[] = {
-      {R"({'a': "it's", "b": None, "c": [True, False,],})", R"({"a":"it's","b":null,"c":[true,false]})"},
+      {R"({'a': "it's", "b": None, "c": [True, False,],})",
+       R"({"a":"it's","b":null,"c":[true,false]})"},
       {"\"a\nb\\d\"", R"("a\nb\\d")"},
       {R"("\ud83e\udd80\ud83e")", "\"🦀\uFFFD\""},
       {" [ ] ", "[]"},
@@ -82,7 +87,8 @@ TEST(LooseJson, ReadsWhatModelsWriteAndNothingElse) {
     ASSERT_TRUE(value) << text;
     EXPECT_EQ(value->dump(), expected) << text;
   }
-  for (const std::string_view bad : {"", "{", "[1", "[1 2]", "{a: 1}", "{\"a\" 1}", "tru", "1 2", "'a", "-", "nan", "[,]"}) {
+  for (const std::string_view bad :
+       {"", "{", "[1", "[1 2]", "{a: 1}", "{\"a\" 1}", "tru", "1 2", "'a", "-", "nan", "[,]"}) {
     EXPECT_FALSE(read_loose_json(bad)) << bad;
   }
   EXPECT_FALSE(read_loose_json(std::string(100000, '[')));
