@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "api/answer_reader.h"
 #include "api/anthropic_content.h"
 #include "api/ids.h"
 #include "api/request_fields.h"
 #include "api/sampling.h"
 #include "api/usage.h"
-#include "text/dialect/reasoning.h"
 
 namespace kapitsa::api {
 namespace {
@@ -20,8 +20,8 @@ std::string sign(const std::string& thinking) {
 
 class MessagesAnswer : public Answer {
  public:
-  MessagesAnswer(std::string model, bool opens_reasoning)
-      : model_(std::move(model)), splitter_(opens_reasoning) {}
+  MessagesAnswer(std::string model, const AnswerForm& form)
+      : model_(std::move(model)), reader_(form) {}
 
   Messages begin() override {
     engine::Usage start;
@@ -35,48 +35,33 @@ class MessagesAnswer : public Answer {
   }
 
   Messages on_event(size_t, const engine::Event& e) override {
-    auto part = splitter_.push(e.text);
+    Messages out;
+    for (const text::DialectEvent& one : reader_.read(e)) take(one, out);
     if (e.finish) {
-      auto rest = splitter_.finish();
-      part.reasoning += rest.reasoning;
-      part.answer += rest.answer;
       usage_ = e.usage;
       stop_sequence_ = e.stop_string;
+      // A call that was cut is nothing to run.
       stop_reason_ = *e.finish == engine::FinishReason::length ? "max_tokens"
-                     : e.stop_string.empty()                   ? "end_turn"
-                                                               : "stop_sequence";
-    }
-    Messages out;
-    if (!part.reasoning.empty()) {
-      open(Block::kThinking, out);
-      thinking_ += part.reasoning;
-      delta({{"type", "thinking_delta"}, {"thinking", part.reasoning}}, out);
-    }
-    if (!part.answer.empty()) {
-      open(Block::kText, out);
-      text_ += part.answer;
-      delta({{"type", "text_delta"}, {"text", part.answer}}, out);
+                     : !e.stop_string.empty()                  ? "stop_sequence"
+                     : reader_.has_call()                      ? "tool_use"
+                                                               : "end_turn";
     }
     return streaming ? out : Messages{};
   }
 
   Messages end() override {
     Messages out;
-    open(Block::kNone, out);
+    close(out);
     out.push_back(event("message_delta", {{"delta", stop()}, {"usage", anthropic_usage(usage_)}}));
     out.push_back(event("message_stop", Json::object()));
     return out;
   }
 
   Json whole() override {
-    Json content = Json::array();
-    if (!thinking_.empty()) {
-      content.push_back(
-          {{"type", "thinking"}, {"thinking", thinking_}, {"signature", sign(thinking_)}});
-    }
-    if (!text_.empty()) content.push_back({{"type", "text"}, {"text", text_}});
+    Messages unused;
+    close(unused);
     Json out = frame();
-    out["content"] = std::move(content);
+    out["content"] = std::move(content_);
     out.update(stop());
     out["usage"] = anthropic_usage(usage_);
     return out;
@@ -89,8 +74,6 @@ class MessagesAnswer : public Answer {
   Message heartbeat() override { return event("ping", Json::object()); }
 
  private:
-  enum class Block { kNone, kThinking, kText };
-
   Json frame() const {
     return {{"id", id_}, {"type", "message"}, {"role", "assistant"}, {"model", model_}};
   }
@@ -106,35 +89,70 @@ class MessagesAnswer : public Answer {
     return {type, to_text(data)};
   }
 
+  void take(const text::DialectEvent& one, Messages& out) {
+    using Kind = text::DialectEvent::Kind;
+    switch (one.kind) {
+      case Kind::kReasoning:
+        return add({{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}, "thinking",
+                   one.text, out);
+      case Kind::kText:
+        return add({{"type", "text"}, {"text", ""}}, "text", one.text, out);
+      case Kind::kCallBegin:
+        arguments_.clear();
+        return open({{"type", "tool_use"},
+                     {"id", make_id("toolu_")},
+                     {"name", one.text},
+                     {"input", Json::object()}},
+                    out);
+      case Kind::kArguments:
+        arguments_ += one.text;
+        return delta({{"type", "input_json_delta"}, {"partial_json", one.text}}, out);
+      case Kind::kCallEnd:
+        content_.back()["input"] = Json::parse(arguments_, nullptr, /*allow_exceptions=*/false);
+        return close(out);
+      default:
+        close(out);
+        content_.erase(content_.size() - 1);  // a whole answer has no place for half an input
+    }
+  }
+
+  // `text` as more of the block that is open, or of a new one that begins as `block`.
+  void add(const Json& block, const char* field, const std::string& text, Messages& out) {
+    if (!open_ || content_.back()["type"] != block["type"]) open(block, out);
+    content_.back()[field].get_ref<std::string&>() += text;
+    delta({{"type", std::string(field) + "_delta"}, {field, text}}, out);
+  }
+
+  void open(const Json& block, Messages& out) {
+    close(out);
+    content_.push_back(block);
+    open_ = true;
+    out.push_back(event("content_block_start", {{"index", index_}, {"content_block", block}}));
+  }
+
   void delta(const Json& delta, Messages& out) const {
     out.push_back(event("content_block_delta", {{"index", index_}, {"delta", delta}}));
   }
 
-  // Makes `block` the open one: ends another that was, and begins it.
-  void open(Block block, Messages& out) {
-    if (block == open_) return;
-    if (open_ == Block::kThinking) {
-      delta({{"type", "signature_delta"}, {"signature", sign(thinking_)}}, out);
+  void close(Messages& out) {
+    if (!open_) return;
+    open_ = false;
+    Json& block = content_.back();
+    if (block["type"] == "thinking") {
+      block["signature"] = sign(block["thinking"].get_ref<const std::string&>());
+      delta({{"type", "signature_delta"}, {"signature", block["signature"]}}, out);
     }
-    if (open_ != Block::kNone) {
-      out.push_back(event("content_block_stop", {{"index", index_}}));
-      ++index_;
-    }
-    open_ = block;
-    if (block == Block::kNone) return;
-    const Json start = block == Block::kThinking
-                           ? Json{{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}
-                           : Json{{"type", "text"}, {"text", ""}};
-    out.push_back(event("content_block_start", {{"index", index_}, {"content_block", start}}));
+    out.push_back(event("content_block_stop", {{"index", index_}}));
+    ++index_;
   }
 
   std::string model_;
   std::string id_ = make_id("msg_");
-  text::ReasoningSplitter splitter_;
-  Block open_ = Block::kNone;
-  int index_ = 0;
-  std::string thinking_;
-  std::string text_;
+  AnswerReader reader_;
+  Json content_ = Json::array();  // the blocks so far
+  bool open_ = false;             // the last of them
+  int index_ = 0;                 // of the block that is open, or comes next
+  std::string arguments_;         // of the call that is open
   engine::Usage usage_;
   std::string stop_reason_;
   std::string stop_sequence_;
@@ -153,20 +171,42 @@ Json read_variables(Params& params, const engine::ModelInfo& info) {
   if (info.can_think && !variables.contains("enable_thinking")) variables["enable_thinking"] = on;
   if (const Json* config = params.object("output_config")) {
     Params fields(*config, "output_config");
-    if (const auto effort = fields.text("effort"); effort && !variables.contains("reasoning_effort")) {
+    if (const auto effort = fields.text("effort");
+        effort && !variables.contains("reasoning_effort")) {
       variables["reasoning_effort"] = *effort;
     }
     if (fields.object("format")) {
-      fields.fail("format", "'output_config.format' is not supported: ask for JSON in the prompt and "
-                            "check what comes back");
+      fields.fail("format",
+                  "'output_config.format' is not supported: ask for JSON in the prompt and "
+                  "check what comes back");
     }
     params.adopt(fields.error());
   }
   return variables;
 }
 
+// Whether `tool_choice` lets the model call tools, and how often; an error where it demands a call.
+struct ToolChoice {
+  bool any = true;
+  bool one = false;
+};
+ToolChoice read_tool_choice(Params& params) {
+  ToolChoice out;
+  const Json* choice = params.object("tool_choice");
+  if (!choice) return out;
+  Params fields(*choice, "tool_choice");
+  const auto type = fields.choice("type", {"auto", "none", "any", "tool"});
+  out.any = type != "none";
+  out.one = fields.boolean("disable_parallel_tool_use").value_or(false);
+  if (type == "any" || type == "tool")
+    fields.fail("type", no_forced_calls("tool_choice.type", Json(*type)));
+  params.adopt(fields.error());
+  return out;
+}
+
 struct Parsed {
   std::string model;
+  AnswerForm form;
   std::optional<text::Prompt> prompt;
   std::optional<Error> error;
 };
@@ -179,13 +219,17 @@ Parsed parse(const Service& service, Params& params, const Cancel& cancel) {
   text::TemplateInput input;
   input.cancel = cancel;
   input.messages = std::move(conversation.messages);
-  input.tools = std::move(conversation.tools);
+  const ToolChoice choice = read_tool_choice(params);
+  if (choice.any) input.tools = std::move(conversation.tools);
+  out.form = form_of(service, input.tools);
+  out.form.one_call = choice.one;
   input.variables = read_variables(params, service.info());
   out.error = params.error();
   if (out.error) return out;
   auto prompt = render(service, std::move(input), conversation.prefill);
   if (prompt.ok()) {
     out.prompt = *std::move(prompt);
+    out.form.opens_reasoning = out.prompt->opens_reasoning;
   } else {
     out.error = from_status(prompt.status());
   }
@@ -208,7 +252,8 @@ Outcome anthropic_messages(const Service& service, const Json& body, const Cance
     return too_long(Protocol::kAnthropic, tokens, service.info().context);
   }
   request.prompt = std::move(parsed.prompt->tokens);
-  auto answer = std::make_unique<MessagesAnswer>(parsed.model, parsed.prompt->opens_reasoning);
+  show_markers(parsed.form, service, request);
+  auto answer = std::make_unique<MessagesAnswer>(parsed.model, parsed.form);
   answer->streaming = stream;
   answer->requests = {std::move(request)};
   return answer;

@@ -4,24 +4,27 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
+#include "api/answer_reader.h"
 #include "api/ids.h"
 #include "api/logprobs.h"
 #include "api/openai_messages.h"
 #include "api/request_fields.h"
 #include "api/sampling.h"
 #include "api/usage.h"
-#include "text/dialect/reasoning.h"
 
 namespace kapitsa::api {
 namespace {
 
 struct Choice {
-  explicit Choice(bool opens_reasoning) : splitter(opens_reasoning) {}
+  explicit Choice(const AnswerForm& form) : reader(form) {}
 
-  text::ReasoningSplitter splitter;
+  AnswerReader reader;
   std::string reasoning;
   std::string content;
+  Json calls = Json::array();
+  bool content_ended = false;  // by a call; what is said behind it is a paragraph of its own
   Json logprobs = Json::array();
   std::string finish;
 };
@@ -31,8 +34,8 @@ class ChatAnswer : public Answer {
   ChatAnswer(const text::Tokenizer& tokenizer, std::string model)
       : tokenizer_(tokenizer), model_(std::move(model)) {}
 
-  void expect(int n, bool opens_reasoning, bool logprobs, bool include_usage) {
-    choices_.assign(static_cast<size_t>(n), Choice(opens_reasoning));
+  void expect(int n, const AnswerForm& form, bool logprobs, bool include_usage) {
+    for (int i = 0; i < n; ++i) choices_.emplace_back(form);
     usages_.resize(static_cast<size_t>(n));
     logprobs_ = logprobs;
     include_usage_ = include_usage;
@@ -89,6 +92,9 @@ class ChatAnswer : public Answer {
     return {"", to_text(out)};
   }
 
+  // Adds what an event says to its choice; the deltas that tell a stream of it.
+  static Json take(Choice& choice, text::DialectEvent event);
+
   const text::Tokenizer& tokenizer_;
   std::string model_;
   std::string id_ = make_id("chatcmpl-");
@@ -100,29 +106,67 @@ class ChatAnswer : public Answer {
   size_t finished_ = 0;
 };
 
+Json ChatAnswer::take(Choice& choice, text::DialectEvent event) {
+  using Kind = text::DialectEvent::Kind;
+  switch (event.kind) {
+    case Kind::kReasoning:
+      choice.reasoning += event.text;
+      return {{"reasoning_content", event.text}};
+    case Kind::kText:
+      if (choice.content_ended && !choice.content.empty()) event.text.insert(0, "\n\n");
+      choice.content_ended = false;
+      choice.content += event.text;
+      return {{"content", event.text}};
+    case Kind::kCallBegin: {
+      choice.content_ended = true;
+      choice.calls.push_back({{"id", make_id("call_")},
+                              {"type", "function"},
+                              {"function", {{"name", event.text}, {"arguments", ""}}}});
+      Json call = {{"index", event.call}};
+      call.update(choice.calls.back());
+      return {{"tool_calls", Json::array({call})}};
+    }
+    case Kind::kArguments: {
+      auto& arguments = choice.calls.back()["function"]["arguments"].get_ref<std::string&>();
+      arguments += event.text;
+      return {{"tool_calls",
+               Json::array({{{"index", event.call}, {"function", {{"arguments", event.text}}}}})}};
+    }
+    default:
+      return nullptr;  // the finish reason tells
+  }
+}
+
 Messages ChatAnswer::on_event(size_t index, const engine::Event& event) {
   Choice& choice = choices_[index];
-  auto part = choice.splitter.push(event.text);
+  std::vector<Json> deltas;
+  for (text::DialectEvent& one : choice.reader.read(event)) {
+    if (Json delta = take(choice, std::move(one)); !delta.is_null())
+      deltas.push_back(std::move(delta));
+  }
   if (event.finish) {
-    auto rest = choice.splitter.finish();
-    part.reasoning += rest.reasoning;
-    part.answer += rest.answer;
-    choice.finish = *event.finish == engine::FinishReason::length ? "length" : "stop";
+    // A call that was cut is nothing to run.
+    choice.finish = *event.finish == engine::FinishReason::length ? "length"
+                    : choice.reader.has_call()                    ? "tool_calls"
+                                                                  : "stop";
     usages_[index] = event.usage;
     ++finished_;
   }
   Json logprobs;
   if (logprobs_) logprobs = chat_logprobs(shown_tokens(event, tokenizer_), tokenizer_);
   if (!streaming) {
-    choice.reasoning += part.reasoning;
-    choice.content += part.answer;
     for (Json& one : logprobs) choice.logprobs.push_back(std::move(one));
     return {};
   }
+  if (!logprobs.empty() && std::none_of(deltas.begin(), deltas.end(), [](const Json& delta) {
+        return delta.contains("content");
+      })) {
+    deltas.push_back({{"content", ""}});
+  }
   Messages out;
-  if (!part.reasoning.empty()) out.push_back(chunk(index, {{"reasoning_content", part.reasoning}}));
-  if (!part.answer.empty() || (logprobs_ && !logprobs.empty())) {
-    out.push_back(chunk(index, {{"content", part.answer}}, logprobs));
+  for (const Json& delta : deltas) {
+    const bool tells = delta.contains("content");
+    out.push_back(chunk(index, delta, tells ? std::exchange(logprobs, nullptr) : Json()));
   }
   if (event.finish) out.push_back(chunk(index, Json::object(), nullptr, choice.finish));
   return out;
@@ -135,6 +179,10 @@ Json ChatAnswer::whole() {
     Choice& choice = choices_[i];
     Json message = {{"role", "assistant"}, {"content", choice.content}, {"refusal", nullptr}};
     if (!choice.reasoning.empty()) message["reasoning_content"] = choice.reasoning;
+    if (!choice.calls.empty()) {
+      if (choice.content.empty()) message["content"] = nullptr;
+      message["tool_calls"] = std::move(choice.calls);
+    }
     Json one = {{"index", i}, {"message", message}};
     one["logprobs"] = logprobs_ ? Json{{"content", choice.logprobs}, {"refusal", nullptr}} : Json();
     one["finish_reason"] = choice.finish;
@@ -152,9 +200,10 @@ void refuse_formats(Params& params) {
   Params fields(*format, "response_format");
   const std::string type = fields.text("type").value_or("text");
   if (type != "text") {
-    fields.fail("type", fmt::format("'response_format.type' is {}; only 'text' is supported: ask for "
-                                    "JSON in the prompt and check what comes back",
-                                    brief(Json(type))));
+    fields.fail("type",
+                fmt::format("'response_format.type' is {}; only 'text' is supported: ask for "
+                            "JSON in the prompt and check what comes back",
+                            brief(Json(type))));
   }
   params.adopt(fields.error());
 }
@@ -176,6 +225,9 @@ Outcome openai_chat(const Service& service, const Json& body, const Cancel& canc
   input.cancel = cancel;
   input.messages = read_openai_messages(params);
   input.tools = read_openai_tools(params);
+  if (!read_openai_tool_choice(params)) input.tools = nullptr;
+  AnswerForm form = form_of(service, input.tools);
+  form.one_call = !params.boolean("parallel_tool_calls").value_or(true);
   input.variables = read_template_variables(params);
   refuse_formats(params);
   engine::Request base;
@@ -200,9 +252,11 @@ Outcome openai_chat(const Service& service, const Json& body, const Cancel& canc
     return too_long(Protocol::kOpenAi, tokens, service.info().context);
   }
   base.prompt = std::move(prompt->tokens);
+  form.opens_reasoning = prompt->opens_reasoning;
+  show_markers(form, service, base);
   auto answer = std::make_unique<ChatAnswer>(service.engine.tokenizer(), model);
   answer->streaming = stream;
-  answer->expect(n, prompt->opens_reasoning, base.logprobs.has_value(), include_usage);
+  answer->expect(n, form, base.logprobs.has_value(), include_usage);
   answer->requests = repeat(base, n);
   return answer;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/answer_reader.h"
+
 namespace kapitsa::api {
 namespace {
 
@@ -20,8 +22,8 @@ std::string read_content(Params& message) {
     Params part((*content)[i], fmt::format("{}[{}]", message.path_of("content"), i));
     const std::string type = part.text("type").value_or("text");
     if (type == "image_url" || type == "input_audio" || type == "file" || type == "video_url") {
-      part.fail("", fmt::format("'{}' is of type '{}': this model reads text only", part.path_of(""),
-                                type));
+      part.fail("", fmt::format("'{}' is of type '{}': this model reads text only",
+                                part.path_of(""), type));
     } else if (type != "text" && type != "refusal" && type != "input_text") {
       part.fail("type", fmt::format("'{}' is '{}'; the types that can be read are: text",
                                     part.path_of("type"), brief(Json(type))));
@@ -129,6 +131,21 @@ Json read_openai_tools(Params& params) {
     params.adopt(tool.error());
   }
   return params.failed() ? Json(nullptr) : *tools;
+}
+
+bool read_openai_tool_choice(Params& params) {
+  const Json* choice = params.find("tool_choice");
+  if (!choice || params.failed()) return true;
+  if (choice->is_string()) {
+    const auto word = params.choice("tool_choice", {"auto", "none", "required"});
+    if (word != "required") return word != "none";
+  } else if (!choice->is_object()) {
+    params.fail(
+        "tool_choice",
+        fmt::format("'tool_choice' must be 'auto', 'none' or an object, not {}", brief(*choice)));
+  }
+  params.fail("tool_choice", no_forced_calls("tool_choice", *choice));
+  return true;
 }
 
 }  // namespace kapitsa::api

@@ -12,4 +12,7 @@ Json read_openai_messages(Params& params);
 // `tools` as they stand, checked to be functions; null where there are none.
 Json read_openai_tools(Params& params);
 
+// Whether `tool_choice` lets the model call tools; an error where it demands a call.
+bool read_openai_tool_choice(Params& params);
+
 }  // namespace kapitsa::api

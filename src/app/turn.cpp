@@ -9,7 +9,8 @@
 #include <chrono>
 
 #include "app/terminal.h"
-#include "text/dialect/reasoning.h"
+#include "text/dialect/marker_tokens.h"
+#include "text/dialect/parser.h"
 
 namespace kapitsa::app {
 namespace {
@@ -60,16 +61,29 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
   Bell bell;  // outlives the stream that rings it
   if (!bell.ok()) return error(Code::kExhausted, "no pipe can be opened: too many open files");
   const auto start = Clock::now();
+  // Without tools all dialects are alike: thoughts are apart, and the rest is text.
+  if (form.reasoning) request.shown = text::marker_tokens(text::plain(), false, engine.tokenizer());
   KAPITSA_ASSIGN(const auto stream, engine.submit(std::move(request)));
   stream->on_ready([&bell] { bell.ring(); });
 
   Answer answer;
-  text::ReasoningSplitter splitter(form.opens_reasoning);
+  text::DialectParser parser(text::plain(), nullptr, form.opens_reasoning);
   bool first = true, closed = false;  // closed: stdout takes nothing more
-  const auto show = [&](const text::ReasoningSplitter::Part& part) {
-    answer.reasoning += part.reasoning;
-    answer.text += part.answer;
-    return printer.thought(part.reasoning) && printer.answer(part.answer);
+  const auto put = [&](const std::string& text) {
+    answer.text += text;
+    return printer.answer(text);
+  };
+  const auto show = [&](const text::DialectEvents& events) {
+    bool taken = true;
+    for (const text::DialectEvent& event : events) {
+      if (event.kind == text::DialectEvent::Kind::kText) {
+        taken = put(event.text) && taken;
+      } else {
+        answer.reasoning += event.text;
+        taken = printer.thought(event.text) && taken;
+      }
+    }
+    return taken;
   };
   for (;;) {
     while (const auto event = stream->try_next()) {
@@ -77,13 +91,13 @@ Result<Answer> ask(engine::Engine& engine, engine::Request request, const Answer
         answer.first_token_s = since(start);
         first = false;
       }
-      bool taken = form.reasoning ? show(splitter.push(event->text)) : show({{}, event->text});
+      bool taken = form.reasoning ? show(parser.push(event->text)) : put(event->text);
       if (!event->status.ok()) {
         printer.finish();
         return event->status;
       }
       if (event->finish) {
-        if (form.reasoning) taken = taken && show(splitter.finish());
+        if (form.reasoning) taken = show(parser.finish()) && taken;
         closed = !printer.finish() || !taken || closed;
         answer.usage = event->usage;
         answer.finish = *event->finish;

@@ -37,6 +37,7 @@ struct Request {
   std::vector<std::string> stop;      // stop strings; never part of the text that comes back
   bool stop_at_eos = true;
   bool show_special = false;          // special tokens appear in the text (they never do otherwise)
+  std::vector<TokenId> shown;         // special tokens that do all the same: markers that a dialect's parser reads
   std::optional<int> logprobs;        // with each token: its log probability and that many alternatives
 };
 

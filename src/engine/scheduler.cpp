@@ -179,7 +179,9 @@ bool Scheduler::advance(Job& job, std::span<const float> logits) {
     event.finish = FinishReason::stop;
   } else {
     event.tokens.push_back(*std::move(sampled));
-    if (job.request.show_special || !parts_.tokenizer->is_special(job.last)) {
+    const auto& shown = job.request.shown;
+    if (job.request.show_special || !parts_.tokenizer->is_special(job.last) ||
+        std::find(shown.begin(), shown.end(), job.last) != shown.end()) {
       event.text = job.stop.push(job.detokenizer.push(job.last));
     }
     if (!job.stop.found().empty()) {

@@ -132,6 +132,20 @@ TEST_F(OpenAiChat, AnswersToItsNamesOnly) {
   EXPECT_NE(answer_of(openai_chat, parse(ask("other"))), nullptr);
 }
 
+TEST_F(OpenAiChat, ToolChoiceIsKeptOrRefused) {
+  const auto body = [](std::string_view choice) {
+    return fmt::format(R"({{"messages": [{{"role": "user", "content": "x"}}], "tool_choice": {},
+        "tools": [{{"type": "function", "function": {{"name": "ls"}}}}]}})", choice);
+  };
+  EXPECT_NE(prompt_of(openai_chat, body(R"("auto")")).find("ls"), std::string::npos);
+  EXPECT_NE(prompt_of(openai_chat, body("null")).find("ls"), std::string::npos);
+  EXPECT_EQ(prompt_of(openai_chat, body(R"("none")")).find("ls"), std::string::npos);
+  for (const std::string_view refused :
+       {R"("required")", R"({"type": "function", "function": {"name": "ls"}})", R"("maybe")", "3"}) {
+    EXPECT_EQ(error_of(openai_chat, body(refused)).param, "tool_choice") << refused;
+  }
+}
+
 TEST_F(OpenAiChat, StreamsReasoningContentAndUsage) {
   const auto answer = answer_of(openai_chat, parse(R"({"stream": true,
       "messages": [{"role": "user", "content": "x"}], "stream_options": {"include_usage": true}})"));

@@ -23,6 +23,15 @@ SCRIPTS = [
     {"match": "quiet", "prefill_ms": 700, "choices": [["there"]]},
     {"match": "full", "refusal": {"code": "unavailable", "message": "the queue is full"}},
     {"match": "breaks", "choices": [["so ", "far"]], "failure": {"code": "internal", "message": "the device failed"}},
+    {"match": "look around", "choices": [[
+        "<think>", "\nI need ", "both\n", "</think>", "\n\n", "Let me ", "look.\n\n",
+        "<tool_call>", "\n", "<function", "=weather", ">\n<param", "eter=city>\n", "Mün", "chen ", "\"Süd\"",
+        "\n</param", "eter>\n<parameter=days>\n3\n</parameter>\n</function>\n", "</tool_call>", "\n",
+        "<tool_call>", "\n<function=now>\n</function>\n", "</tool_call>"]]},
+    {"match": "call and cut", "choices": [[
+        "<tool_call>", "\n<function=now>\n</function>\n", "</tool_call>", "\n<tool_call>",
+        "\n<function=weather>\n<parameter=city>\nMün", "chen"]]},
+    {"match": "only cut", "choices": [["<tool_call>", "\n<function=weather>\n<parameter=city>\nMün"]]},
     {"match": "", "choices": [["ok"]]},
 ]
 

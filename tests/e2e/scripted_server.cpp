@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   engine.model.context = config.value("context", engine.model.context);
   engine.max_streams = config.value("max_streams", engine.max_streams);
   engine.has_template = config.value("has_template", true);
+  engine.speak(config.value("dialect", "plain"));
   engine.watch = say;
 
   kapitsa::app::ServeOptions options;

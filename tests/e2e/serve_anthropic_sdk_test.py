@@ -116,3 +116,72 @@ class AnthropicSdk(ServerTest):
             for _, _text in zip(range(3), stream.text_stream):
                 pass
         self.server.wait_for("cancel")
+
+
+class ToolsOfMessages(ServerTest):
+    config = {"dialect": "qwen_xml"}
+    tools = [{"name": "weather", "input_schema": {"type": "object", "required": ["city"], "properties": {
+                 "city": {"type": "string"}, "days": {"type": "integer"}}}},
+             {"name": "now", "input_schema": {"type": "object", "properties": {}}}]
+
+    def setUp(self):
+        self.client = anthropic.Anthropic(base_url=self.server.url, api_key="none", max_retries=0)
+        self.addCleanup(self.client.close)
+
+    def arguments(self, text, **kwargs):
+        return {"model": "scripted", "max_tokens": 100, "messages": [{"role": "user", "content": text}],
+                "tools": self.tools, **kwargs}
+
+    def ask(self, text, **kwargs):
+        return self.client.messages.create(**self.arguments(text, **kwargs))
+
+    def check(self, answer):
+        self.assertEqual(answer.stop_reason, "tool_use")
+        self.assertEqual([b.type for b in answer.content], ["thinking", "text", "tool_use", "tool_use"])
+        thinking, text, first, second = answer.content
+        self.assertEqual((thinking.thinking, text.text), ("I need both", "Let me look."))
+        self.assertTrue(thinking.signature)
+        self.assertEqual((first.name, first.input), ("weather", {"city": 'München "Süd"', "days": 3}))
+        self.assertEqual((second.name, second.input), ("now", {}))
+        self.assertNotEqual(first.id, second.id)
+
+    def test_whole(self):
+        self.check(self.ask("look around"))
+
+    def test_streamed(self):
+        with self.client.messages.stream(**self.arguments("look around")) as stream:
+            partial = [e.partial_json for e in stream if e.type == "input_json"]
+            self.check(stream.get_final_message())
+        self.assertEqual("".join(partial), '{"city":"München \\"Süd\\"","days":3}{}')
+        events = list(self.ask("look around", stream=True))
+        starts = [e for e in events if e.type == "content_block_start"]
+        self.assertEqual([(e.index, e.content_block.type) for e in starts],
+                         [(0, "thinking"), (1, "text"), (2, "tool_use"), (3, "tool_use")])
+        self.assertEqual([e.index for e in events if e.type == "content_block_stop"], [0, 1, 2, 3])
+
+    def test_results_go_back(self):
+        first = self.ask("look around")
+        results = [{"type": "tool_result", "tool_use_id": b.id, "content": "rain"}
+                   for b in first.content if b.type == "tool_use"]
+        answer = self.ask("", messages=[{"role": "user", "content": "greet"},
+                                        {"role": "assistant", "content": [b.model_dump() for b in first.content]},
+                                        {"role": "user", "content": results}])
+        self.assertEqual(answer.content[0].text, "Hello, wörld!")
+
+    def test_tool_choice(self):
+        answer = self.ask("look around", tool_choice={"type": "none"})
+        self.assertEqual((answer.stop_reason, answer.content[-1].type), ("end_turn", "text"))
+        answer = self.ask("look around", tool_choice={"type": "auto", "disable_parallel_tool_use": True})
+        self.assertEqual([b.type for b in answer.content], ["thinking", "text", "tool_use"])
+        for forced in ({"type": "any"}, {"type": "tool", "name": "now"}):
+            with self.assertRaises(anthropic.BadRequestError) as caught:
+                self.ask("look around", tool_choice=forced)
+            self.assertIn("tool_choice.type", str(caught.exception))
+
+    def test_a_call_that_is_cut_is_not_finished(self):
+        answer = self.ask("only cut")
+        self.assertEqual((answer.stop_reason, answer.content), ("end_turn", []))
+        answer = self.ask("look around", max_tokens=17)
+        self.assertEqual((answer.stop_reason, [b.type for b in answer.content]), ("max_tokens", ["thinking", "text"]))
+        answer = self.ask("call and cut")
+        self.assertEqual((answer.stop_reason, [b.name for b in answer.content]), ("tool_use", ["now"]))

@@ -1,5 +1,7 @@
 """The official OpenAI SDK against the server."""
 
+import json
+
 import openai
 
 from scripted import ServerTest
@@ -167,6 +169,95 @@ class OpenAiSdk(ServerTest):
             pass
         stream.close()
         self.server.wait_for("cancel")
+
+
+WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {
+    "type": "object", "properties": {"city": {"type": "string"}, "days": {"type": "integer"}}, "required": ["city"]}}}
+NOW = {"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}
+
+
+class ToolsOfChat(ServerTest):
+    config = {"dialect": "qwen_xml"}
+
+    def setUp(self):
+        self.client = openai.OpenAI(base_url=self.server.url + "/v1", api_key="none", max_retries=0)
+        self.addCleanup(self.client.close)
+
+    def chat(self, text, **kwargs):
+        kwargs = {"model": "scripted", "messages": user(text), "tools": [WEATHER, NOW], **kwargs}
+        return self.client.chat.completions.create(**kwargs)
+
+    def check(self, choice):
+        self.assertEqual(choice.finish_reason, "tool_calls")
+        self.assertEqual(choice.message.content, "Let me look.")
+        self.assertEqual(choice.message.reasoning_content, "I need both")
+        calls = choice.message.tool_calls
+        self.assertEqual([(c.type, c.function.name) for c in calls], [("function", "weather"), ("function", "now")])
+        self.assertEqual([json.loads(c.function.arguments) for c in calls],
+                         [{"city": 'München "Süd"', "days": 3}, {}])
+        self.assertEqual(len({c.id for c in calls}), 2)
+
+    def test_whole(self):
+        self.check(self.chat("look around").choices[0])
+
+    def test_streamed(self):
+        chunks = [c.choices[0] for c in self.chat("look around", stream=True)]
+        calls = {}
+        for chunk in chunks:
+            for delta in chunk.delta.tool_calls or []:
+                if delta.id:
+                    self.assertNotIn(delta.index, calls)
+                    calls[delta.index] = [delta.function.name, ""]
+                calls[delta.index][1] += delta.function.arguments
+        self.assertEqual({i: (name, json.loads(text)) for i, (name, text) in calls.items()},
+                         {0: ("weather", {"city": 'München "Süd"', "days": 3}), 1: ("now", {})})
+        self.assertEqual("".join(c.delta.content or "" for c in chunks), "Let me look.")
+        self.assertEqual(chunks[-1].finish_reason, "tool_calls")
+
+    def test_stream_helper(self):
+        with self.client.chat.completions.stream(model="scripted", messages=user("look around"),
+                                                 tools=[WEATHER, NOW]) as stream:
+            for _ in stream:
+                pass
+            final = stream.get_final_completion()
+        calls = final.choices[0].message.tool_calls
+        self.assertEqual([json.loads(c.function.arguments) for c in calls],
+                         [{"city": 'München "Süd"', "days": 3}, {}])
+
+    def test_results_go_back(self):
+        first = self.chat("look around").choices[0].message
+        messages = [*user("greet"), first.model_dump(exclude_none=True)]
+        messages += [{"role": "tool", "tool_call_id": c.id, "content": "rain"} for c in first.tool_calls]
+        self.assertEqual(self.chat("", messages=messages).choices[0].message.content, "Hello, wörld!")
+
+    def test_one_call_at_most(self):
+        message = self.chat("look around", parallel_tool_calls=False).choices[0].message
+        self.assertEqual([c.function.name for c in message.tool_calls], ["weather"])
+
+    def test_a_call_that_is_cut_is_not_finished(self):
+        choice = self.chat("only cut").choices[0]
+        self.assertEqual((choice.finish_reason, choice.message.content), ("stop", None))
+        self.assertEqual(choice.message.tool_calls[0].function.arguments, '{"city":"Mün')
+        choice = self.chat("look around", max_tokens=17).choices[0]
+        self.assertEqual(choice.finish_reason, "length")
+        self.assertEqual(choice.message.tool_calls[0].function.name, "weather")
+        self.assertEqual(self.chat("call and cut").choices[0].finish_reason, "tool_calls")
+
+    def test_tool_choice(self):
+        choice = self.chat("look around", tool_choice="none").choices[0]
+        self.assertEqual((choice.finish_reason, choice.message.tool_calls), ("stop", None))
+        self.assertIn("<tool_call>", choice.message.content)
+        self.check(self.chat("look around", tool_choice="auto").choices[0])
+        for forced in ("required", {"type": "function", "function": {"name": "weather"}}):
+            with self.assertRaises(openai.BadRequestError) as caught:
+                self.chat("look around", tool_choice=forced)
+            self.assertEqual(caught.exception.param, "tool_choice")
+            self.assertIn("cannot be forced", str(caught.exception))
+
+    def test_without_tools_markers_are_text(self):
+        choice = self.chat("look around", tools=[]).choices[0]
+        self.assertEqual(choice.finish_reason, "stop")
+        self.assertTrue(choice.message.content.startswith("Let me look.\n\n<tool_call>\n<function=weather>"))
 
 
 class HeartbeatOfChat(ServerTest):

@@ -55,6 +55,15 @@ TEST(Scheduler, TellsTheGoldenStory) {
   EXPECT_EQ(answer.last.usage.prompt_tokens, 1);
 }
 
+TEST(Scheduler, ShowsTheSpecialTokensThatAreAskedFor) {
+  auto engine = stories();
+  Request request{.prompt = {1}, .max_tokens = 2, .sampling = {.temperature = 0, .logit_bias = {{1, 1000.f}}}};
+  EXPECT_EQ(ask(*engine, request).text, "");
+  request.shown = {1};
+  const std::string one = engine->tokenizer().piece(1);
+  EXPECT_EQ(ask(*engine, request).text, one + one);
+}
+
 TEST(Scheduler, SameSeedSameTextAloneOrInCompany) {
   auto engine = stories();
   const auto request = [](uint64_t seed, int choice) {

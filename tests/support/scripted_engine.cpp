@@ -4,6 +4,8 @@
 #include <condition_variable>
 #include <thread>
 
+#include "text/dialect/dialect.h"
+
 namespace kapitsa::test {
 
 using engine::Event;
@@ -182,6 +184,14 @@ ScriptedEngine::ScriptedEngine(std::vector<Script> scripts) : scripts_(std::move
     for (const auto& words : script.choices) {
       for (const std::string& word : words) tokenizer_.add(word);
     }
+  }
+}
+
+void ScriptedEngine::speak(std::string_view dialect) {
+  for (const text::Dialect* one : text::dialects()) {
+    if (one->name != dialect) continue;
+    template_.signs.clear();
+    for (const std::string_view sign : one->signs) template_.signs += sign;
   }
 }
 

@@ -33,6 +33,8 @@ class ScriptedEngine : public engine::Engine {
   // Set before use.
   engine::ModelInfo model;
   bool has_template = true;
+  // Makes the template one of models that speak the dialect of that name.
+  void speak(std::string_view dialect);
   int max_streams = 1000;  // further ones: kUnavailable
   // Told "submit", "cancel" and "end" as they happen, from the threads where they do.
   std::function<void(const std::string&)> watch = [](const std::string&) {};

@@ -40,7 +40,11 @@ class ScriptedTemplate : public text::ChatTemplate {
  public:
   Result<std::string> render(const text::TemplateInput& input) const override;
   Result<std::vector<text::Span>> render_spans(const text::TemplateInput& input) const override;
+  // The dialect's signs are what a source is looked at for.
+  std::string_view source() const override { return signs; }
   bool mentions(std::string_view variable) const override { return variable == "enable_thinking"; }
+
+  std::string signs;
 };
 
 }  // namespace kapitsa::test

@@ -74,6 +74,8 @@ class BridgeTemplate : public ChatTemplate {
     return spans;
   }
 
+  std::string_view source() const override { return source_; }
+
   bool mentions(std::string_view variable) const override {
     const auto is_word = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
     const std::string_view source = source_;

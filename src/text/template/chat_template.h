@@ -41,6 +41,8 @@ class ChatTemplate {
   // in a way that cannot be followed, the whole text is one untrusted span.
   virtual Result<std::vector<Span>> render_spans(const TemplateInput& input) const = 0;
 
+  // The template's text.
+  virtual std::string_view source() const = 0;
   // Whether the template's text mentions a variable (how `enable_thinking` support is found out).
   virtual bool mentions(std::string_view variable) const = 0;
 };
