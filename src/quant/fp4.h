@@ -40,7 +40,8 @@ constexpr int nearest_fp4(float x) {
   return code != 0 && x < 0 ? code | 8 : code;
 }
 
-// The scale byte of least squared error for `count` weights, of `first`..`last`, the first of equals.
+// The scale byte of `first`..`last` that gives `count` weights the least squared error; of equals
+// the first.
 template <class ToHalfScale>
 int fit_fp4(const float* x, int count, int first, int last, ToHalfScale half_scale_of) {
   int best = first;
@@ -65,7 +66,8 @@ template <int kBytes>
 void encode_fp4(const float* x, float half_scale, uint8_t* q) {
   const float steps = inverse(half_scale);
   for (int j = 0; j < kBytes; ++j) {
-    q[j] = static_cast<uint8_t>(nearest_fp4(x[j] * steps) | nearest_fp4(x[j + kBytes] * steps) << 4);
+    const int high = nearest_fp4(x[j + kBytes] * steps);
+    q[j] = static_cast<uint8_t>(nearest_fp4(x[j] * steps) | high << 4);
   }
 }
 

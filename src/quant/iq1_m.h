@@ -31,16 +31,18 @@ struct Traits<Format::iq1_m> {
     unsigned bits = 0;
     for (int p = 0; p < 4; ++p) bits |= unsigned{block.scales[p]} >> 12 << (4 * p);
     const float d = half_to_float(static_cast<uint16_t>(bits));
+    IqWords words{};
+    float scales[16] = {};
     for (int k = 0; k < 16; ++k) {
-      const int sc = block.scales[k >> 2] >> (3 * (k & 3)) & 7;
-      const float scale = d * static_cast<float>(2 * sc + 1);
       for (int l = 0; l < 2; ++l) {
         const unsigned high = block.high[k] >> (4 * l);
         const unsigned index = block.low[2 * k + l] | (high & 7) << 8;
-        const float shift = (high & 8) != 0 ? -0.125f : 0.125f;
-        scale_shifted_word(kIq1Grid[index], shift, scale, out + 16 * k + 8 * l);
+        words[2 * k + l] = iq1_shifted(kIq1Grid[index], (high & 8) != 0);
       }
+      const int sc = block.scales[k >> 2] >> (3 * (k & 3)) & 7;
+      scales[k] = d * static_cast<float>(2 * sc + 1) * 0.125f;
     }
+    scale_words<16, kIq1Zero>(words, scales, out);
   }
 };
 

@@ -27,15 +27,17 @@ struct Traits<Format::iq1_s> {
 
   static constexpr void decode(const Block& block, float* out) {
     const float d = half_to_float(block.d);
+    IqWords words{};
+    float scales[8] = {};
     for (int g = 0; g < 8; ++g) {
       const unsigned high = block.high[g];
-      const float scale = d * static_cast<float>(2 * (high >> 12 & 7) + 1);
-      const float shift = (high & 0x8000u) != 0 ? -0.125f : 0.125f;
       for (int l = 0; l < 4; ++l) {
         const unsigned index = block.low[4 * g + l] | (high >> (3 * l) & 7) << 8;
-        scale_shifted_word(kIq1Grid[index], shift, scale, out + 32 * g + 8 * l);
+        words[4 * g + l] = iq1_shifted(kIq1Grid[index], (high & 0x8000u) != 0);
       }
+      scales[g] = d * static_cast<float>(2 * (high >> 12 & 7) + 1) * 0.125f;
     }
+    scale_words<32, kIq1Zero>(words, scales, out);
   }
 };
 

@@ -6,7 +6,8 @@
 //   byte  2..33   low eight bits of codeword c: byte 2 + n
 //   byte 34..65   signs, weight 8n + j at bit j of byte 34 + n
 //   byte 66..73   upper two bits of c: bits 2l..2l+1 of byte 66 + g
-//   byte 74..81   sc: of weights 32g..32g + 15 (low nibble of byte 74 + g), 32g + 16..32g + 31 (high)
+//   byte 74..81   sc: of weights 32g..32g + 15 (low nibble of byte 74 + g) and 32g + 16..32g + 31
+//                 (high nibble)
 //
 //   w[8n + j] = d * (sc[n / 2] + 1/2) / 4 * (+-grid[c][j])
 #pragma once
@@ -31,17 +32,18 @@ struct Traits<Format::iq2_s> {
 
   static constexpr void decode(const Block& block, float* out) {
     const float d = half_to_float(block.d);
+    IqWords words{};
+    float scales[16] = {};
     for (int k = 0; k < 16; ++k) {
       const int sc = block.scales[k >> 1] >> (4 * (k & 1)) & 15;
-      const float scale = d * (0.5f + static_cast<float>(sc)) * 0.25f;
+      scales[k] = d * (0.5f + static_cast<float>(sc)) * 0.25f;
       const unsigned high = block.high[k >> 1] >> (4 * (k & 1));
-      std::array<uint64_t, 2> words{};
       for (int l = 0; l < 2; ++l) {
         const unsigned index = block.low[2 * k + l] | (high >> (2 * l) & 3) << 8;
-        words[l] = with_signs(kIq2SGrid[index], block.signs[2 * k + l]);
+        words[2 * k + l] = with_signs(kIq2SGrid[index], block.signs[2 * k + l]);
       }
-      scale_words(words, scale, out + 16 * k);
     }
+    scale_words<16>(words, scales, out);
   }
 };
 

@@ -27,16 +27,17 @@ struct Traits<Format::iq2_xs> {
 
   static constexpr void decode(const Block& block, float* out) {
     const float d = half_to_float(block.d);
+    IqWords words{};
+    float scales[16] = {};
     for (int k = 0; k < 16; ++k) {
       const int sc = block.scales[k >> 1] >> (4 * (k & 1)) & 15;
-      const float scale = d * (0.5f + static_cast<float>(sc)) * 0.25f;
-      std::array<uint64_t, 2> words{};
+      scales[k] = d * (0.5f + static_cast<float>(sc)) * 0.25f;
       for (int l = 0; l < 2; ++l) {
         const uint16_t q = block.q[2 * k + l];
-        words[l] = with_signs(kIq2XsGrid[q & 511], kEvenSigns[q >> 9]);
+        words[2 * k + l] = with_signs(kIq2XsGrid[q & 511], kEvenSigns[q >> 9]);
       }
-      scale_words(words, scale, out + 16 * k);
     }
+    scale_words<16>(words, scales, out);
   }
 };
 

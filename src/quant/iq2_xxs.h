@@ -26,17 +26,19 @@ struct Traits<Format::iq2_xxs> {
 
   static constexpr void decode(const Block& block, float* out) {
     const float d = half_to_float(block.d);
+    IqWords words{};
+    float scales[8] = {};
     for (int g = 0; g < 8; ++g) {
       const uint16_t* q = block.q + 4 * g;
       const uint32_t codes = q[0] | uint32_t{q[1]} << 16;
       const uint32_t rest = q[2] | uint32_t{q[3]} << 16;
-      std::array<uint64_t, 4> words{};
       for (unsigned l = 0; l < 4; ++l) {
-        words[l] = with_signs(kIq2XxsGrid[codes >> (8 * l) & 255], kEvenSigns[rest >> (7 * l) & 127]);
+        const uint64_t word = kIq2XxsGrid[codes >> (8 * l) & 255];
+        words[4 * g + l] = with_signs(word, kEvenSigns[rest >> (7 * l) & 127]);
       }
-      const float scale = d * (0.5f + static_cast<float>(rest >> 28)) * 0.25f;
-      scale_words(words, scale, out + 32 * g);
+      scales[g] = d * (0.5f + static_cast<float>(rest >> 28)) * 0.25f;
     }
+    scale_words<32>(words, scales, out);
   }
 };
 

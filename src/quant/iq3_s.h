@@ -32,18 +32,21 @@ struct Traits<Format::iq3_s> {
 
   static constexpr void decode(const Block& block, float* out) {
     const float d = half_to_float(block.d);
+    IqWords words{};
+    float scales[8] = {};
     for (int g = 0; g < 8; ++g) {
       const unsigned high = block.high[g];
-      std::array<uint64_t, 4> words{};
       for (unsigned l = 0; l < 4; ++l) {
         const uint8_t* low = block.low + 8 * g + 2 * l;
         const unsigned first = low[0] | (high >> (2 * l) & 1) << 8;
         const unsigned second = low[1] | (high >> (2 * l + 1) & 1) << 8;
-        words[l] = with_signs(joined(kIq3SGrid[first], kIq3SGrid[second]), block.signs[4 * g + l]);
+        const uint64_t word = joined(kIq3SGrid[first], kIq3SGrid[second]);
+        words[4 * g + l] = with_signs(word, block.signs[4 * g + l]);
       }
       const int sc = block.scales[g >> 1] >> (4 * (g & 1)) & 15;
-      scale_words(words, d * static_cast<float>(1 + 2 * sc), out + 32 * g);
+      scales[g] = d * static_cast<float>(1 + 2 * sc);
     }
+    scale_words<32>(words, scales, out);
   }
 };
 

@@ -39,7 +39,7 @@ constexpr std::array<Word, kEntries> expand_grid(std::string_view points,
 }
 
 inline constexpr int8_t kIq2Levels[] = {8, 25, 43};
-inline constexpr int8_t kIq1Levels[] = {-1, 0, 1};
+inline constexpr int8_t kIq1Levels[] = {0, 8, 16};  // -1, 0, 1 as kIq1Zero counts them, less 1/8
 inline constexpr int8_t kIq3XxsLevels[] = {4, 12, 20, 28, 36, 44, 52, 62};
 inline constexpr int8_t kIq3SLevels[] = {1, 3, 5, 7, 9, 11, 13, 15};
 
@@ -66,10 +66,10 @@ inline constexpr auto kEvenSigns = [] {
   return signs;
 }();
 
-// Negates the bytes of `magnitudes` (1..127 each, so that no carry leaves a byte) that `signs` names.
-constexpr uint64_t with_signs(uint64_t magnitudes, uint8_t signs) {
+// Negates the bytes that `signs` names; they are 1..127, so that no carry leaves a byte.
+constexpr uint64_t with_signs(uint64_t word, uint8_t signs) {
   const uint64_t mask = kSignMasks[signs];
-  return (magnitudes ^ mask) + (mask & 0x0101010101010101u);
+  return (word ^ mask) + (mask & 0x0101010101010101u);
 }
 
 // Two entries of 4 weights as one word of 8.
@@ -77,17 +77,26 @@ constexpr uint64_t joined(uint32_t first, uint32_t second) {
   return first | uint64_t{second} << 32;
 }
 
-// out[j] = scale * value j of `words`, 8 signed bytes each.
-template <size_t kWords>
-constexpr void scale_words(const std::array<uint64_t, kWords>& words, float scale, float* out) {
-  const auto values = std::bit_cast<std::array<int8_t, 8 * kWords>>(words);
-  for (size_t j = 0; j < 8 * kWords; ++j) out[j] = scale * static_cast<float>(values[j]);
+// IQ1 shifts its values -1, 0, 1 by an eighth up or down. Both together are the byte
+// 8 * (value + shift) + kIq1Zero: the grid holds the bytes shifted down, and shifting up adds 2.
+inline constexpr int kIq1Zero = 9;
+constexpr uint64_t iq1_shifted(uint64_t word, bool down) {
+  return word + (down ? 0 : 0x0202020202020202u);
 }
 
-// out[j] = scale * (value j of `word` + shift): IQ1's.
-constexpr void scale_shifted_word(uint64_t word, float shift, float scale, float* out) {
-  const auto values = std::bit_cast<std::array<int8_t, 8>>(word);
-  for (int j = 0; j < 8; ++j) out[j] = scale * (static_cast<float>(values[j]) + shift);
+// The 256 weights of a block before its scales: 8 signed bytes a word. They are gathered first and
+// scaled after that, since a wide load right behind the narrow stores it reads would wait for them.
+using IqWords = std::array<uint64_t, 32>;
+
+// out[j] = scales[j / kGroup] * (byte j - kZero).
+template <int kGroup, int kZero = 0>
+constexpr void scale_words(const IqWords& words, const float (&scales)[256 / kGroup], float* out) {
+  const auto values = std::bit_cast<std::array<int8_t, 256>>(words);
+  for (int g = 0; g < 256 / kGroup; ++g) {
+    for (int j = kGroup * g; j < kGroup * (g + 1); ++j) {
+      out[j] = scales[g] * static_cast<float>(values[j] - kZero);
+    }
+  }
 }
 
 }  // namespace kapitsa::quant

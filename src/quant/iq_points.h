@@ -1,5 +1,6 @@
 // Which points the codebooks of the IQ formats hold: constants of the formats, chosen from data by
-// their author (I. Kawrakow, ggml, MIT licence) and following no rule, so a decoder must carry them.
+// their author (I. Kawrakow, ggml, MIT licence) and following no rule, so a decoder must carry
+// them.
 //
 // A codebook is a set of points in ascending order, each point read as a number in base 3 (8
 // coordinates) or 8 (4 coordinates), the first coordinate least significant. Here it is that set's

@@ -7,8 +7,9 @@
 //
 //   w[16s + j] = d[s] * value[q[16s + j]]
 //
-// E4M3 has no infinity, and 0x7f is its NaN: as in the formats' own library it is a scale of 0. That
-// library takes the other NaN, 0xff, for 480; writers clear the sign, so no file should hold it.
+// E4M3 has no infinity, and 0x7f is its NaN: as in the formats' own library it is a scale of 0.
+// That library takes the other NaN, 0xff, for 480; writers clear the sign, so no file should hold
+// it.
 #pragma once
 
 #include "quant/fp4.h"
@@ -29,7 +30,8 @@ inline constexpr auto kHalfE4M3 = [] {
     const auto mantissa = static_cast<float>(byte & 7);
     float value = mantissa * 0x1p-9f;
     if (exponent > 0) {
-      value = (1 + mantissa / 8) * std::bit_cast<float>(static_cast<uint32_t>(exponent + 120) << 23);
+      const auto power = static_cast<uint32_t>(exponent + 120) << 23;
+      value = (1 + mantissa / 8) * std::bit_cast<float>(power);
     }
     table[byte] = byte == 0x7f ? 0 : value * 0.5f;
   }
@@ -44,7 +46,9 @@ struct Traits<Format::nvfp4> {
   static constexpr float half_scale(uint8_t d) { return kHalfE4M3[d]; }
 
   static constexpr void decode(const Block& block, float* out) {
-    for (int s = 0; s < 4; ++s) decode_fp4<8>(block.q + 8 * s, half_scale(block.d[s]), out + 16 * s);
+    for (int s = 0; s < 4; ++s) {
+      decode_fp4<8>(block.q + 8 * s, half_scale(block.d[s]), out + 16 * s);
+    }
   }
 
   // Scales reach from 2^-9 to 448: smaller weights than about 2^-6 lose precision unless the caller
@@ -56,7 +60,8 @@ struct Traits<Format::nvfp4> {
       const auto* end = kHalfE4M3.data() + 0x7f;
       const auto* at = std::lower_bound(kHalfE4M3.data() + 1, end, largest_magnitude(x, 16) / 12);
       const int first = std::clamp(static_cast<int>(at - kHalfE4M3.data()) - 2, 0, 0x7e);
-      block.d[s] = static_cast<uint8_t>(fit_fp4(x, 16, first, std::min(first + 8, 0x7e), half_scale));
+      const int last = std::min(first + 8, 0x7e);
+      block.d[s] = static_cast<uint8_t>(fit_fp4(x, 16, first, last, half_scale));
       encode_fp4<8>(x, half_scale(block.d[s]), block.q + 8 * s);
     }
   }

@@ -10,9 +10,9 @@
 
 namespace kapitsa::quant {
 
-// The d of least squared error. With the k largest magnitudes, of sum S, rounded to d and the others
-// to 0, the best d is S / k, and its error is sum(x^2) - S^2 / k: the best k is looked up. Weights
-// that are ternary already keep their d.
+// The d of least squared error. With the k largest magnitudes, of sum S, rounded to d and the
+// others to 0, the best d is S / k, and its error is sum(x^2) - S^2 / k: the best k is looked up.
+// Weights that are ternary already keep their d.
 inline float fit_ternary(const float* x) {
   float magnitudes[256];
   for (int i = 0; i < 256; ++i) {

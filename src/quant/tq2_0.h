@@ -27,7 +27,9 @@ struct Traits<Format::tq2_0> {
     for (int k = 0; k < 8; ++k) {
       const uint8_t* q = block.q + 32 * (k >> 2);
       const int shift = 2 * (k & 3);
-      for (int l = 0; l < 32; ++l) out[32 * k + l] = d * static_cast<float>((q[l] >> shift & 3) - 1);
+      for (int l = 0; l < 32; ++l) {
+        out[32 * k + l] = d * static_cast<float>((q[l] >> shift & 3) - 1);
+      }
     }
   }
 

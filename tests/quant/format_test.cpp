@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -70,32 +71,40 @@ std::vector<float> gaussian(float deviation) {
   return values;
 }
 
-// Bounds: what was measured, and a twentieth.
+// Of the formats from Q2_K on: a twentieth above what was measured. (0.436 is the least that
+// ternary weights with one scale allow.)
 TEST(Encode, KeepsGaussianWeightsAsCloseAsTheBitsAllow) {
   const std::vector<float> values = gaussian(0.02f);
   const std::pair<Format, double> bounds[] = {
       {Format::f32, 0},      {Format::f16, 3e-4},   {Format::bf16, 2e-3},  {Format::q8_0, 6e-3},
       {Format::q4_0, 0.095}, {Format::q4_1, 0.085}, {Format::q5_0, 0.047}, {Format::q5_1, 0.042},
-      {Format::q4_k, 0.075}, {Format::q5_k, 0.038}, {Format::q6_k, 0.020}, {Format::q2_k, 0.277},
-      {Format::q3_k, 0.150}, {Format::iq4_nl, 0.077}, {Format::iq4_xs, 0.078},
-      {Format::tq1_0, 0.455}, {Format::tq2_0, 0.455}, {Format::mxfp4, 0.117},
-      {Format::nvfp4, 0.1}};
+      {Format::q4_k, 0.075}, {Format::q5_k, 0.038}, {Format::q6_k, 0.020},
+      {Format::q2_k, 0.277}, {Format::q3_k, 0.150},  {Format::iq4_nl, 0.077},
+      {Format::iq4_xs, 0.078}, {Format::tq1_0, 0.455}, {Format::tq2_0, 0.455},
+      {Format::mxfp4, 0.117}, {Format::nvfp4, 0.0935}};
   EXPECT_EQ(std::size(bounds), written().size());
   for (const auto& [format, bound] : bounds) {
     const double error = relative_error(format, values);
     EXPECT_LE(error, bound) << info(format).name;
     RecordProperty(std::string(info(format).name), std::to_string(error));
   }
-  // NVFP4's scales begin at 2^-9, too coarse for the weights above: a factor of the tensor is for that.
+  // NVFP4's scales begin at 2^-9, too coarse for the weights above: a tensor's factor is for that.
   EXPECT_LE(relative_error(Format::nvfp4, gaussian(1)), 0.0855);
 }
 
 // Weights that a format already holds come back as they were: requantising does not wear them down.
+// Where scales are themselves levels of a unit, another unit may fit as well, and a few move by
+// one.
 TEST(Encode, KeepsWhatTheFormatHolds) {
+  const std::map<Format, double> moved = {{Format::q5_k, 1.4e-4},
+                                          {Format::q2_k, 0.024},
+                                          {Format::q3_k, 5.6e-4},
+                                          {Format::iq4_xs, 1.6e-3}};
   for (Format format : written()) {
     const std::vector<float> once = round_trip(format, gaussian(0.02f));
-    const double moved = relative_error(format, once);
-    std::printf("%s %g %g\n", info(format).name.data(), relative_error(format, gaussian(.02f)), moved);
+    const auto bound = moved.find(format);
+    EXPECT_LE(relative_error(format, once), bound == moved.end() ? 0 : bound->second)
+        << info(format).name;
   }
 }
 

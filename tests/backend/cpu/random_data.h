@@ -54,7 +54,7 @@ inline std::vector<std::byte> random_blocks(quant::Format format, int64_t count,
       const uint16_t bits = quant::float_to_bf16(scale(rng));
       std::memcpy(block + size - 2, &bits, 2);
     }
-    if (format == Format::iq1_m) block[55] = block[55] & std::byte{0x0f} | std::byte{0x20};  // d's top nibble
+    if (format == Format::iq1_m) block[55] = (block[55] & std::byte{0x0f}) | std::byte{0x20};  // d's top nibble
     if (format == Format::mxfp4) block[0] = static_cast<std::byte>(120 + rng() % 8);
     if (format == Format::nvfp4) {
       for (int s = 0; s < 4; ++s) block[s] = static_cast<std::byte>(rng() % 0x40);

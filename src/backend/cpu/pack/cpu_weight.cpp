@@ -47,10 +47,8 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(const backend::Stored& 
   w->row_bytes_ = quant::row_bytes(stored.format, static_cast<size_t>(stored.columns));
   const auto& info = quant::info(stored.format);
   if (stored.columns % info.block_elements != 0) {
-    return error(Code::kUnsupported,
-                 "rows of {} weights do not divide into {} blocks of {}; convert the tensor to a format with smaller blocks, as "
-                 "Q8_0, or to F16",
-                 stored.columns, info.name, info.block_elements);
+    return error(Code::kCorrupt, "rows of {} weights do not divide into {} blocks of {}", stored.columns, info.name,
+                 info.block_elements);
   }
   if (w->row_bytes_ == 0 || w->row_bytes_ * static_cast<size_t>(stored.rows) != stored.bytes.size()) {
     return error(Code::kCorrupt, "{} rows of {} {} weights take {} bytes each, {} bytes were given", stored.rows, stored.columns,
