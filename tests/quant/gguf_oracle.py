@@ -15,6 +15,8 @@ HALVES = {"F16": [0], "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5
           "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ4_NL": [0], "IQ4_XS": [0],
           "TQ1_0": [52], "TQ2_0": [64]}
 ENCODED = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1"]
+if not hasattr(T, "NVFP4"):
+    sys.exit("PyPI gguf is too old here: scripts/fixtures installs the one that tests/requirements.txt names")
 rng = np.random.default_rng(20)
 faults = []
 
@@ -82,6 +84,14 @@ with np.errstate(all="ignore"):
         rows = weights(20000, 32)
         theirs = quantize(rows, T[name]).ravel().view(np.uint8)
         check(f"encode {name}", tool("encode", name, rows, np.uint8), theirs)
+    # Models trained to be ternary: where the library's rounding and the least squares of this build are one.
+    ternary = rng.integers(-1, 2, (500, 256)) * np.exp2(rng.uniform(-10, 10, (500, 1)))
+    ternary[0] = 0
+    ternary[1, 1:] = 0
+    for name in ["TQ1_0", "TQ2_0"]:
+        rows = np.ascontiguousarray(ternary, np.float32)
+        theirs = quantize(rows, T[name]).ravel().view(np.uint8)
+        check(f"encode ternary {name}", tool("encode", name, rows, np.uint8), theirs)
     # Every rounding case of the short floats: all patterns of the upper half, with telling lower halves.
     low = np.array([0, 1, 0xFFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
     bits = ((halves.astype(np.uint32)[:, None] << 16) | low).ravel()

@@ -15,6 +15,8 @@ FORMATS = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K",
 HALVES = {"Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108], "IQ1_S": [0], "IQ1_M": [],
           "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ4_NL": [0], "IQ4_XS": [0],
           "NVFP4": []}
+if not hasattr(T, "NVFP4"):
+    sys.exit("PyPI gguf is too old here: scripts/fixtures installs the one that tests/requirements.txt names")
 folder = Path(sys.argv[1])
 rng = np.random.default_rng(5)
 writer = GGUFWriter(folder / "all.gguf", "llama")
