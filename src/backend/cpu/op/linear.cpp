@@ -19,23 +19,24 @@ bool any_quant(const LinearOp& op) {
   return std::any_of(op.parts.begin(), op.parts.end(), [](const auto& p) { return weight_of(p).layout() == Layout::kQuantPanels; });
 }
 
-// Members' scratch: an expanded panel, a row for decoding, two result tiles, private rows.
+// Members' scratch: an expanded panel, pieces of its rows for decoding, two result tiles, private rows.
 struct Scratch {
-  size_t panel, row, tile, normed, quant, bytes;
+  size_t panel, pieces, tile, normed, quant, bytes;
   Scratch(const LinearOp& op, int rows) {
     const auto columns = static_cast<size_t>(op.in.width);
-    size_t panel_bytes = 0;
+    size_t panel_bytes = 0, piece_bytes = 0;
     for (const auto& p : op.parts) {
       if (weight_of(p).layout() == Layout::kQuantPanels) {
         panel_bytes = std::max(panel_bytes, static_cast<size_t>(panel_scratch_bytes(op.in.width)));
       } else if (weight_of(p).layout() == Layout::kStored) {
         panel_bytes = std::max(panel_bytes, columns * kPanelRows * 4);
+        piece_bytes = kPanelRows * CpuWeight::kExpandColumns * 4;
       }
     }
     size_t at = 0;
     const auto take = [&at](size_t n) { const size_t begin = at; at += (n + 127) / 64 * 64; return begin; };
     panel = take(panel_bytes);
-    row = take(columns * 4);
+    pieces = take(piece_bytes);
     tile = take(2 * static_cast<size_t>(std::min(rows, kRowBlock)) * kPanelRows * 4);
     normed = take(kPrivateRows * columns * 4);
     quant = take(quant_rows_bytes(kPrivateRows, op.in.width));
@@ -83,7 +84,7 @@ void product(const Run& run, const CpuWeight& w, int64_t p, const Input& in, int
   const float* x = in.x + row0 * w.columns();
   if (w.layout() == Layout::kStored) {
     auto* expanded = reinterpret_cast<float*>(mine + layout.panel);
-    w.expand_stored(p, expanded, reinterpret_cast<float*>(mine + layout.row));
+    w.expand_stored(p, expanded, reinterpret_cast<float*>(mine + layout.pieces));
     run.kernels.linear_float(quant::Format::f32, expanded, w.columns(), x, w.columns(), rows, tile);
   } else {
     run.kernels.linear_float(w.format(), w.panel(p), w.columns(), x, w.columns(), rows, tile);

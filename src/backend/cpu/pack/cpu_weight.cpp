@@ -121,14 +121,20 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
 }
 
 void CpuWeight::expand_stored(int64_t panel, float* out, float* scratch) const {
-  for (int r = 0; r < kPanelRows; ++r) {
-    const int64_t row = panel * kPanelRows + r;
-    if (row < rows_) {
-      quant::decode_row(format_, stored_.data() + static_cast<size_t>(row) * row_bytes_, static_cast<size_t>(columns_), scratch);
-    } else {
-      std::memset(scratch, 0, static_cast<size_t>(columns_) * 4);
+  const auto& info = quant::info(format_);
+  const int64_t first = panel * kPanelRows, rows = std::min<int64_t>(kPanelRows, rows_ - first);
+  // A piece of every row, then their columns: both sides of the transposition stay in the first-level cache.
+  for (int64_t k0 = 0; k0 < columns_; k0 += kExpandColumns) {
+    const int64_t columns = std::min(columns_ - k0, kExpandColumns);
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* row = stored_.data() + static_cast<size_t>(first + r) * row_bytes_;
+      const int64_t block = k0 / info.block_elements * info.block_bytes;
+      quant::decode_row(format_, row + block, static_cast<size_t>(columns), scratch + r * kExpandColumns);
     }
-    for (int64_t k = 0; k < columns_; ++k) out[k * kPanelRows + r] = scratch[k];
+    for (int64_t r = rows; r < kPanelRows; ++r) std::memset(scratch + r * kExpandColumns, 0, static_cast<size_t>(columns) * 4);
+    for (int64_t k = 0; k < columns; ++k, out += kPanelRows) {
+      for (int64_t r = 0; r < kPanelRows; ++r) out[r] = scratch[r * kExpandColumns + k];
+    }
   }
 }
 
