@@ -32,18 +32,17 @@ inline void put_fifth_bits(const uint8_t (&q)[32], uint8_t (&bytes)[4]) {
 }
 
 // Levels 0..2*half-1 around `half`, scaled so that the value of largest magnitude (the first of
-// equals) is exactly level 0. Returns the scale. The product is taken in double precision, as the
-// reference quantiser does: the levels depend on it.
+// equals) is exactly level 0. Returns the scale.
 inline float encode_around(const float* in, int half, uint8_t (&q)[32]) {
   float extreme = in[0];
   for (int j = 1; j < 32; ++j) {
     if (std::fabs(in[j]) > std::fabs(extreme)) extreme = in[j];
   }
   const float d = extreme / static_cast<float>(-half);
-  const double steps = inverse(d);
+  const float steps = inverse(d);
+  const float middle = static_cast<float>(half) + 0.5f;
   for (int j = 0; j < 32; ++j) {
-    const double level = static_cast<double>(in[j]) * steps + (half + 0.5);
-    q[j] = static_cast<uint8_t>(to_level(static_cast<float>(level), 0, 2 * half - 1));
+    q[j] = static_cast<uint8_t>(to_level(in[j] * steps + middle, 0, 2 * half - 1));
   }
   return d;
 }

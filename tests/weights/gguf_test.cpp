@@ -189,8 +189,10 @@ TEST(Gguf, RefusesBadTensors) {
   refused(GgufBytes(1, 0).tensor("t", {0, 4}, 0, 0).data(64), Code::kCorrupt, "axis of length 0");
   refused(GgufBytes(1, 0).tensor("t", {1, 1, 1, 1, 1}, 0, 0).data(64), Code::kCorrupt, "5 axes");
   refused(GgufBytes(1, 0).tensor("t", {33}, 8, 0).data(64), Code::kCorrupt, "blocks of 32");
-  refused(GgufBytes(1, 0).tensor("t", {256}, 16, 0).data(66), Code::kUnsupported,
-          "'t' is stored as IQ2_XXS (GGUF type 16)");
+  refused(GgufBytes(1, 0).tensor("t", {128}, 10, 0).data(84), Code::kCorrupt,
+          "the tensor 't': rows of 128 weights do not divide into Q2_K blocks of 256");
+  refused(GgufBytes(1, 0).tensor("t", {256}, 15, 0).data(292), Code::kUnsupported,
+          "'t' is stored as Q8_K (GGUF type 15)");
   refused(GgufBytes(1, 0).tensor("t", {256}, 99, 0).data(66), Code::kUnsupported,
           "an unknown type (GGUF type 99)");
   refused(GgufBytes(2, 0).tensor("t", {4}, 0, 0).tensor("t", {4}, 0, 32).data(64), Code::kCorrupt,

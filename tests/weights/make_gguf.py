@@ -8,8 +8,15 @@ from gguf import GGMLQuantizationType as T
 from gguf import GGUFWriter
 from gguf.quants import GGML_QUANT_SIZES, dequantize, quantize
 
-FORMATS = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K"]
-HALVES = {"Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208]}
+FORMATS = ["F32", "F16", "BF16", "Q8_0", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q4_K", "Q5_K", "Q6_K",
+           "Q2_K", "Q3_K", "IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS",
+           "TQ1_0", "TQ2_0", "MXFP4", "NVFP4"]
+# Of the types that the reference does not write: where the half-precision fields of a block stand.
+HALVES = {"Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208], "Q2_K": [80, 82], "Q3_K": [108], "IQ1_S": [0], "IQ1_M": [],
+          "IQ2_XXS": [0], "IQ2_XS": [0], "IQ2_S": [0], "IQ3_XXS": [0], "IQ3_S": [0], "IQ4_NL": [0], "IQ4_XS": [0],
+          "NVFP4": []}
+if not hasattr(T, "NVFP4"):
+    sys.exit("PyPI gguf is too old here: scripts/fixtures installs the one that tests/requirements.txt names")
 folder = Path(sys.argv[1])
 rng = np.random.default_rng(5)
 writer = GGUFWriter(folder / "all.gguf", "llama")
@@ -27,9 +34,12 @@ floats = []
 for name in FORMATS:
     shape = (2, 3, 512)  # row-major; the file holds it reversed
     if name in HALVES:
-        blocks = rng.integers(0, 256, (12, GGML_QUANT_SIZES[T[name]][1]), dtype=np.uint8)
+        elements, size = GGML_QUANT_SIZES[T[name]]
+        blocks = rng.integers(0, 256, (6 * 512 // elements, size), dtype=np.uint8)
+        if name == "IQ1_M":
+            blocks[:, 55] = 0x10  # the top of its scattered half: no NaN
         for at in HALVES[name]:
-            blocks[:, at:at + 2] = (rng.standard_normal(12) * 0.01).astype(np.float16).view(np.uint8).reshape(-1, 2)
+            blocks[:, at:at + 2] = (rng.standard_normal(len(blocks)) * 0.01).astype(np.float16).view(np.uint8).reshape(-1, 2)
         data = blocks.reshape(2, 3, -1)
     else:
         data = quantize((rng.standard_normal(shape) * 0.02).astype(np.float32), T[name])

@@ -13,7 +13,7 @@ void ProductScratch::add(const backend::WeightRef& weight) {
   if (layout == Layout::kQuantPanels) panel_bytes_ = std::max(panel_bytes_, static_cast<size_t>(panel_scratch_bytes(weight->columns())));
   if (layout == Layout::kStored) {
     panel_bytes_ = std::max(panel_bytes_, columns * kPanelRows * 4);
-    row_bytes_ = std::max(row_bytes_, columns * 4);
+    row_bytes_ = kPanelRows * CpuWeight::kExpandColumns * 4;
   }
 }
 

@@ -19,7 +19,7 @@ inline bool is_quant(const backend::WeightRef& w) {
   return static_cast<const CpuWeight&>(*w).layout() == CpuWeight::Layout::kQuantPanels;
 }
 
-// A member's scratch for products: an expanded panel, a row for decoding, result tiles. Further pieces may be taken behind.
+// A member's scratch for products: an expanded panel, pieces of its rows for decoding, result tiles. Further pieces may be taken behind.
 struct ProductScratch {
   size_t panel = 0, row = 0, tile = 0, bytes = 0;
   // First room for the weights (null: none), then for `tiles` results of up to min(rows, kRowBlock) rows, then the rest.

@@ -62,14 +62,18 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend
   w->format_ = first.format;
   w->experts_ = static_cast<int>(stack.size());
   w->row_bytes_ = quant::row_bytes(first.format, static_cast<size_t>(first.columns));
+  const auto& info = quant::info(first.format);
+  if (first.columns % info.block_elements != 0) {
+    return error(Code::kCorrupt, "rows of {} weights do not divide into {} blocks of {}", first.columns, info.name, info.block_elements);
+  }
   for (const backend::Stored& stored : stack) {
     if (stored.format != first.format || stored.rows != first.rows || stored.columns != first.columns) {
       return error(Code::kCorrupt, "a stack of {} by {} {} matrices holds one of {} by {} {}", first.rows, first.columns,
-                   quant::info(first.format).name, stored.rows, stored.columns, quant::info(stored.format).name);
+                   info.name, stored.rows, stored.columns, quant::info(stored.format).name);
     }
     if (w->row_bytes_ == 0 || w->row_bytes_ * static_cast<size_t>(stored.rows) != stored.bytes.size()) {
       return error(Code::kCorrupt, "{} rows of {} {} weights take {} bytes each, {} bytes were given", stored.rows, stored.columns,
-                   quant::info(stored.format).name, w->row_bytes_, stored.bytes.size());
+                   info.name, w->row_bytes_, stored.bytes.size());
     }
   }
   if (layout == Layout::kStored) {
@@ -131,15 +135,21 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
 }
 
 void CpuWeight::expand_stored(int64_t panel, float* out, float* scratch) const {
-  const std::byte* rows = stored_[static_cast<size_t>(panel / panels())].data();
-  for (int r = 0; r < kPanelRows; ++r) {
-    const int64_t row = panel % panels() * kPanelRows + r;
-    if (row < rows_) {
-      quant::decode_row(format_, rows + static_cast<size_t>(row) * row_bytes_, static_cast<size_t>(columns_), scratch);
-    } else {
-      std::memset(scratch, 0, static_cast<size_t>(columns_) * 4);
+  const auto& info = quant::info(format_);
+  const std::byte* matrix = stored_[static_cast<size_t>(panel / panels())].data();
+  const int64_t first = panel % panels() * kPanelRows, rows = std::min<int64_t>(kPanelRows, rows_ - first);
+  // A piece of every row, then their columns: both sides of the transposition stay in the first-level cache.
+  for (int64_t k0 = 0; k0 < columns_; k0 += kExpandColumns) {
+    const int64_t columns = std::min(columns_ - k0, kExpandColumns);
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* row = matrix + static_cast<size_t>(first + r) * row_bytes_;
+      const int64_t block = k0 / info.block_elements * info.block_bytes;
+      quant::decode_row(format_, row + block, static_cast<size_t>(columns), scratch + r * kExpandColumns);
     }
-    for (int64_t k = 0; k < columns_; ++k) out[k * kPanelRows + r] = scratch[k];
+    for (int64_t r = rows; r < kPanelRows; ++r) std::memset(scratch + r * kExpandColumns, 0, static_cast<size_t>(columns) * 4);
+    for (int64_t k = 0; k < columns; ++k, out += kPanelRows) {
+      for (int64_t r = 0; r < kPanelRows; ++r) out[r] = scratch[r * kExpandColumns + k];
+    }
   }
 }
 

@@ -20,6 +20,8 @@ class CpuWeight : public backend::Weight {
     kStored,       // the file's own rows, in the mapping; decoded on the way
   };
 
+  static constexpr int64_t kExpandColumns = 256;  // a multiple of every format's block
+
   // Packs a matrix, or a stack of matrices of one shape and format. The rows are spread over `team`.
   static Result<std::shared_ptr<const CpuWeight>> pack(std::span<const backend::Stored> stack, Layout layout, ThreadTeam& team);
   static Result<std::shared_ptr<const CpuWeight>> vector(std::span<const float> values);
@@ -30,7 +32,8 @@ class CpuWeight : public backend::Weight {
   // Row `row` of a matrix as float32, exactly what the format's decoder gives. `scratch` takes row_bytes.
   void read_row(int64_t row, float* out, std::byte* scratch) const;
   // Panels are counted over all matrices of a stack: matrix e has those from e * panels() on.
-  // Rows [16 panel, 16 panel + 16) of a kStored weight as a float panel [columns][16]; `scratch` takes [columns].
+  // Rows [16 panel, 16 panel + 16) of a kStored weight as a float panel [columns][16]; `scratch` takes
+  // [16][kExpandColumns].
   void expand_stored(int64_t panel, float* out, float* scratch) const;
 
   Layout layout() const { return layout_; }
