@@ -4,7 +4,7 @@
 #include <memory>
 #include <set>
 
-#include "app/architectures.h"
+#include "app/runs_here.h"
 #include "app/command.h"
 #include "app/terminal.h"
 #include "base/machine.h"
@@ -59,7 +59,7 @@ Json json_of(const Row& row) {
   json["sampling"] = entry.sampling;
   json["path"] = row.path.empty() ? Json() : Json(row.path);
   json["fits"] = hub::name(row.fit);
-  json["runs_in_this_build"] = runs_here(entry.architecture);
+  json["runs_in_this_build"] = missing_for(entry, *row.variant).empty();
   json["verified"] = entry.verified;
   return json;
 }
@@ -82,11 +82,12 @@ void print_table(const std::vector<Row>& rows, const std::vector<std::string>& o
   std::vector<std::vector<std::string>> lines = {
       {"MODEL", "TITLE", "SIZE", "DOWNLOADED", "FITS", "RUNS HERE", "CHECKED"}};
   for (const Row& row : rows) {
+    const std::string missing = missing_for(*row.entry, *row.variant);
     lines.push_back(
         {row.name, row.entry->title,
          row.size ? (row.estimated ? "~" : "") + hub::human_bytes(*row.size) : "?",
          row.path.empty() ? "-" : "yes", std::string(hub::name(row.fit)),
-         runs_here(row.entry->architecture) ? "yes" : "not yet (" + row.entry->architecture + ")",
+         missing.empty() ? "yes" : "not yet (" + missing + ")",
          row.entry->verified ? "verified" : "not verified"});
   }
   std::vector<size_t> widths(lines.front().size());

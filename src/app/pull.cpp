@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/architectures.h"
+#include "app/runs_here.h"
 #include "app/command.h"
 #include "app/terminal.h"
 #include "base/machine.h"
@@ -18,11 +18,10 @@ namespace {
 void warn(const hub::Target& target) {
   if (target.entry == nullptr) return;
   const hub::Entry& entry = *target.entry;
-  if (!runs_here(entry.architecture)) {
-    say("kapitsa: note: this build cannot run {} yet (architecture {})\n",
-               entry.title, entry.architecture);
-  }
   if (target.variant == nullptr) return;
+  if (const std::string missing = missing_for(entry, *target.variant); !missing.empty()) {
+    say("kapitsa: note: this build cannot run {} yet ({})\n", entry.title, missing);
+  }
   const auto needed = hub::memory_needed(entry, *target.variant);
   const uint64_t physical = memory_limit();
   if (hub::fits(needed, physical) == hub::Fit::kNo) {

@@ -83,7 +83,7 @@ TEST_F(CliTest, PullPrintsThePathAndListAndRmSeeIt) {
   EXPECT_EQ(tiny, 1u);
   ASSERT_EQ(run("exec $CLI list"), 0);
   EXPECT_NE(out().find("not verified"), std::string::npos);
-  EXPECT_NE(out().find("not yet (flint)"), std::string::npos);
+  EXPECT_NE(out().find("not yet (int4 safetensors)"), std::string::npos);
 
   EXPECT_EQ(run("exec $CLI rm tiny"), 1);
   EXPECT_NE(err().find("--yes"), std::string::npos) << err();

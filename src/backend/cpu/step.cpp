@@ -165,6 +165,7 @@ CpuStep::CpuStep(const Graph& g, CpuCache& c, const StepShape& s, int threads) :
     } else if (const auto* att = std::get_if<AttentionOp>(&ops[i])) {
       member_bytes = std::max(member_bytes, attention_scratch_bytes(*att));
     } else if (const auto* embed_op = std::get_if<EmbedOp>(&ops[i])) {
+      // A row as stored: at most four bytes a weight.
       member_bytes = std::max(member_bytes, static_cast<size_t>(embed_op->out.width) * 4 + 64);
     } else if (const auto* rope = std::get_if<RopeKvOp>(&ops[i]); rope && rope->rope) {
       size_t r = 0;

@@ -53,7 +53,7 @@ TEST(Pack, RefusesColumnsThatAreNoMultipleOfTheBlock) {
     const auto& info = quant::info(format);
     if (info.block_elements == 1) continue;
     const std::vector<std::byte> bytes(static_cast<size_t>(3 * info.block_bytes));
-    const auto packed = backend.pack({format, 2, info.block_elements + 16, bytes, {}}, false);
+    const auto packed = backend.pack({format, 2, info.block_elements + 16, bytes, {}}, backend::Use::kProduct);
     ASSERT_FALSE(packed.ok()) << info.name;
     EXPECT_EQ(packed.message(), fmt::format("rows of {} weights do not divide into {} blocks of {}",
                                             info.block_elements + 16, info.name, info.block_elements));
@@ -70,9 +70,9 @@ TEST(Stored, ProductsAgreeWithTheDecodedWeights) {
     const Matrix matrix(format, kRows, kColumns, rng);
     CpuBackend backend({.threads = 2, .compute = backend::Compute::kFloat32});
     backend::Graph graph;
-    graph.logits = graph.linear(graph.select_rows(graph.embed(*backend.pack(table.stored, true))),
-                                *backend.pack(matrix.stored, false));
-    const auto cache = *backend.make_kv_cache(graph, backend::KvType::kF32, 1);
+    graph.logits = graph.linear(graph.select_rows(graph.embed(*backend.pack(table.stored, backend::Use::kRows))),
+                                *backend.pack(matrix.stored, backend::Use::kProduct));
+    const auto cache = *backend.make_cache(graph, {.type = backend::KvType::kF32});
     const auto step = *backend.record(graph, *cache, {8, 8, false});
 
     const std::vector<int32_t> tokens = {3, 1, 7, 0, 3};
@@ -108,7 +108,7 @@ TEST(Stored, RowsAreTheDecodersBits) {
   CpuBackend backend({.threads = 1});
   for (Format format : kAll) {
     const Matrix matrix(format, 3, 512, rng);
-    const auto packed = *backend.pack(matrix.stored, true);
+    const auto packed = *backend.pack(matrix.stored, backend::Use::kRows);
     const auto& weight = static_cast<const CpuWeight&>(*packed);
     std::vector<float> row(512);
     std::vector<std::byte> scratch(weight.row_bytes());
