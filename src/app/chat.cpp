@@ -44,7 +44,7 @@ std::string read_message(LineEditor& editor, Interrupt& interrupt, bool& leave) 
 }  // namespace
 
 int chat(const RunOptions& options, const Globals& globals) {
-  auto engine = open_engine(options.model, {options.context, options.threads, 1}, globals);
+  auto engine = open_engine(options.model, {options.context, options.threads, 1, options.memory}, globals);
   if (!engine.ok()) return fail(engine.status());
   Interrupt interrupt;
   ChatSession session(**engine, options, globals, interrupt);

@@ -28,6 +28,7 @@ Result<std::unique_ptr<engine::Engine>> open_engine(const std::string& model,
   load.context = options.context;
   load.max_batch = options.max_batch;
   load.backend.threads = options.threads;
+  load.memory = options.memory;
   if (files.entry) load.sampling = sampling_from_json(files.entry->sampling);
   load.progress = [&](double share) { progress.update(share); };
   return engine::load(load);

@@ -21,6 +21,7 @@ struct EngineOptions {
   int context = 0;  // tokens; 0: the model's own, or as much of it as memory holds
   int threads = 0;  // 0: one a physical core
   int max_batch = backend::kMaxDecodeRows;
+  uint64_t memory = 0;  // bytes; 0: what the machine has
 };
 
 // Finds and loads `model`.

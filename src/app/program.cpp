@@ -78,7 +78,7 @@ struct Program {
     app.add_flag("--version", version, "Show version, backends and architectures");
     add_run(app, run, globals);
     add_serve(app, run, [this](const ServeModel& model) {
-      return open_engine(model.model, {.context = model.context, .threads = model.threads},
+      return open_engine(model.model, {.context = model.context, .threads = model.threads, .memory = model.memory},
                          globals);
     });
     add_pull(app, run);

@@ -36,7 +36,7 @@ void print_json(const Answer& answer, const engine::Engine& engine,
 }
 
 int run_once(const RunOptions& options, std::string prompt, const Globals& globals) {
-  auto engine = open_engine(options.model, {options.context, options.threads, 1}, globals);
+  auto engine = open_engine(options.model, {options.context, options.threads, 1, options.memory}, globals);
   if (!engine.ok()) return fail(engine.status());
   Conversation conversation(options.raw);
   conversation.system = options.system;
@@ -114,6 +114,8 @@ void add_run(CLI::App& root, Run& run, const Globals& globals) {
   command
       ->add_option("-n,--max-tokens", options->max_tokens, "Tokens that an answer may have at most")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  command->add_option("--memory", options->memory, "What weights and context may take, as 16G; default: what the machine has")
+      ->transform(CLI::AsSizeValue(false));
   command->add_option("--threads", options->threads, "CPU threads; default: one a physical core")
       ->check(CLI::Range(1, 1024));
   CLI::Option* raw =

@@ -20,6 +20,7 @@ struct RunOptions {
   int context = 0;  // 0: the model's own
   int max_tokens = std::numeric_limits<int>::max();
   int threads = 0;
+  uint64_t memory = 0;  // bytes; 0: what the machine has
   bool raw = false;
   std::optional<bool> think;
   bool statistics = true;

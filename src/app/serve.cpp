@@ -71,6 +71,8 @@ void add_serve(CLI::App& root, std::function<int()>& run, LoadEngine load) {
   command->add_option("--ctx", options->model.context,
                       "Tokens that a request may hold; 0: the model's own")
       ->check(CLI::Range(0, 1 << 30));
+  command->add_option("--memory", options->model.memory, "What weights and context may take, as 16G; default: what the machine has")
+      ->transform(CLI::AsSizeValue(false));
   command->add_option("--threads", options->model.threads, "CPU threads; 0: one a core")
       ->check(CLI::Range(0, 1024));
   command->add_flag("--insecure-public", options->serve.insecure_public,

@@ -16,6 +16,7 @@ struct ServeModel {
   std::string model;  // as typed: an alias, a file, a folder, a hub id
   int context = 0;    // 0: as the model's files say, or what memory allows
   int threads = 0;    // 0: as many as the machine has cores
+  uint64_t memory = 0;  // bytes; 0: what the machine has
 };
 
 // Finds and loads a model.

@@ -68,10 +68,18 @@ struct Job {
   StopMatcher stop;
   int limit = 0;           // tokens that it may generate
   int promised_tokens = 0;  // what its sequence may grow to; 0: nothing is set aside for it
+  std::vector<TokenId> generated;
   TokenId last = 0;        // the newest token, not in the cache yet
   Usage usage;
   Clock::time_point submitted = Clock::now(), started, first_token;
 
+  // Gives up its place in the cache: what it had there is computed again when its turn comes, with the same bits. The
+  // prompt is then all that was in the cache; the newest token never was.
+  void start_over() {
+    sequence.clear();
+    request.prompt.resize(static_cast<size_t>(usage.prompt_tokens));
+    if (!generated.empty()) request.prompt.insert(request.prompt.end(), generated.begin(), generated.end() - 1);
+  }
   bool prefilled() const { return sequence.length >= static_cast<int>(request.prompt.size()); }
 };
 

@@ -98,7 +98,8 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
   }
   KAPITSA_ASSIGN(parts.backend, backend::make(options.backend));
   // Known before anything is packed: a model that cannot fit is refused, not killed by the system half way.
-  if (const size_t have = parts.backend->limits().memory_bytes; checkpoint->file_bytes() + kReserve > have) {
+  const size_t memory = options.memory > 0 ? options.memory : parts.backend->limits().memory_bytes;
+  if (const size_t have = memory; checkpoint->file_bytes() + kReserve > have) {
     return error(Code::kExhausted, "{}: the weights take {} MB and {} MB are kept for the rest, this machine has {} MB: use a smaller quantisation or model",
                  options.path, checkpoint->file_bytes() >> 20, kReserve >> 20, have >> 20);
   }
@@ -108,7 +109,6 @@ Result<std::unique_ptr<Engine>> load(const LoadOptions& options) {
     spdlog::warn("{}: the tokenizer has {} tokens and the model {}: texts that need the others will be refused",
                  options.path, tokens, rows);
   }
-  const size_t memory = parts.backend->limits().memory_bytes;
   parts.max_batch = std::clamp(options.max_batch, 1, backend::kMaxDecodeRows);
   KAPITSA_ASSIGN(const Plan plan, plan_cache(parts.model->graph(), {.path = options.path,
                                                                     .memory = memory,

@@ -17,6 +17,7 @@ struct LoadOptions {
   std::string id;                    // what clients call it; empty: from the path
   int context = 0;                   // tokens; 0: the model's own, or as much of it as memory holds
   int max_batch = backend::kMaxDecodeRows;  // requests decoded together
+  size_t memory = 0;                 // bytes that weights and cache may take together; 0: what the machine has
   backend::Options backend;          // name, threads, compute
   backend::KvType kv = backend::KvType::kF16;
   std::optional<Sampling> sampling;  // what the catalogue recommends, where the files say nothing

@@ -8,6 +8,8 @@ namespace kapitsa::engine {
 namespace {
 
 constexpr std::ptrdiff_t kMaxWaiting = 64;
+// Tokens beyond what a sequence has that room is set aside for.
+constexpr int kAhead = 256;
 
 double seconds(Clock::time_point from, Clock::time_point to) { return std::chrono::duration<double>(to - from).count(); }
 
@@ -69,6 +71,7 @@ void Scheduler::loop() {
     }
     try {
       drop_cancelled();
+      make_room();
       const auto filling = std::find_if(running_.begin(), running_.end(), [](const auto& job) { return !job->prefilled(); });
       const bool decoding = std::any_of(running_.begin(), running_.end(), [](const auto& job) { return job->prefilled(); });
       if (filling != running_.end()) prefill(*filling, decoding);
@@ -95,16 +98,50 @@ void Scheduler::admit() {
   while (!waiting_.empty() && running_.size() < static_cast<size_t>(parts_.max_batch)) {
     Job& job = *waiting_.front();
     if (!job.channel->cancelled) {
-      const int tokens = static_cast<int>(job.request.prompt.size()) + job.limit;
-      if (!parts_.executor->pools().promise(tokens, kPrefillAlone)) break;
-      job.promised_tokens = tokens;
+      if (!set_aside(job, static_cast<int>(job.request.prompt.size()))) break;
     }
-    job.started = Clock::now();
-    job.usage.queued_s = seconds(job.submitted, job.started);
+    if (job.usage.completion_tokens == 0) {
+      job.started = Clock::now();
+      job.usage.queued_s = seconds(job.submitted, job.started);
+    }
     running_.push_back(std::move(waiting_.front()));
     waiting_.pop_front();
   }
   running_count_ = static_cast<int>(running_.size());
+}
+
+// Few answers grow as long as they may: room is set aside as they grow. One sequence always has room for all of its own.
+bool Scheduler::set_aside(Job& job, int length) {
+  Pools& pools = parts_.executor->pools();
+  const int tokens = std::min(length + kAhead, job.usage.prompt_tokens + job.limit);
+  const int before = job.promised_tokens;
+  if (before > 0) pools.take_back(before, kPrefillAlone);
+  const bool granted = pools.promise(tokens, kPrefillAlone);
+  if (!granted && before > 0) (void)pools.promise(before, kPrefillAlone);  // what it had
+  if (granted) job.promised_tokens = tokens;
+  return granted;
+}
+
+// Where one finds no room to grow, the youngest gives up its own and waits: who came first goes on.
+void Scheduler::make_room() {
+  for (auto at = running_.begin(); at != running_.end(); ++at) {
+    Job& job = **at;
+    if (!job.prefilled() || job.sequence.length < job.promised_tokens) continue;
+    while (!set_aside(job, job.sequence.length)) {
+      const auto youngest = std::prev(running_.end());
+      const bool itself = youngest == at;
+      if (itself) at = std::prev(at);  // the first one finds room in an empty cache, so this is not it
+      spdlog::debug("a request of {} tokens waits for room in the cache", (*youngest)->sequence.length);
+      (*youngest)->start_over();
+      parts_.executor->pools().take_back(std::exchange((*youngest)->promised_tokens, 0), kPrefillAlone);
+      {
+        std::lock_guard lock(mutex_);
+        waiting_.push_front(std::move(*youngest));
+      }
+      running_.erase(youngest);
+      if (itself) break;
+    }
+  }
 }
 
 void Scheduler::drop_cancelled() {
@@ -130,8 +167,9 @@ void Scheduler::prefill(std::unique_ptr<Job>& slot, bool others_decode) {
   Job& job = *slot;
   const int prompt = static_cast<int>(job.request.prompt.size()), done = job.sequence.length;
   const int count = std::min(prompt - done, others_decode ? kPrefillShared : kPrefillAlone);
-  const bool last = done + count == prompt;
-  const Span span{&job.sequence, std::span(job.request.prompt).subspan(static_cast<size_t>(done), static_cast<size_t>(count)), last ? 1 : 0};
+  // One that starts over has its next token already.
+  const bool last = done + count == prompt, resumed = job.usage.completion_tokens > 0;
+  const Span span{&job.sequence, std::span(job.request.prompt).subspan(static_cast<size_t>(done), static_cast<size_t>(count)), last && !resumed ? 1 : 0};
   const Status status = parts_.executor->run(std::span(&span, 1), &job.channel->cancelled);
   if (status.code() == Code::kCancelled) return;  // dropped at the next turn
   if (!status.ok()) {
@@ -139,7 +177,7 @@ void Scheduler::prefill(std::unique_ptr<Job>& slot, bool others_decode) {
     slot.reset();
     return;
   }
-  if (!last) return;
+  if (!last || resumed) return;
   job.first_token = Clock::now();
   job.usage.prefill_s = seconds(job.started, job.first_token);
   if (advance(job, parts_.executor->logits(0))) slot.reset();
@@ -172,6 +210,7 @@ bool Scheduler::advance(Job& job, std::span<const float> logits) {
     return true;
   }
   job.last = sampled->id;
+  job.generated.push_back(job.last);
   ++job.usage.completion_tokens;
   const auto& eos = parts_.tokenizer->eos;
   Event event;

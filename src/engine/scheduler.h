@@ -52,6 +52,8 @@ class Scheduler : public Engine {
   void end(Job& job, Event event);
   void fail(Job& job, Status status);
   void abandon(Job& job, const char* why);
+  bool set_aside(Job& job, int length);
+  void make_room();
 
   Parts parts_;
   mutable std::mutex mutex_;

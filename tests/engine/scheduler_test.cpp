@@ -94,6 +94,29 @@ TEST(Scheduler, StopStringsEndTheText) {
   EXPECT_EQ(answer.last.stop_string, stopped.stop[0]);
 }
 
+// Memory for little more than one context: answers that grow past what is left wait for each other, and come out the same.
+TEST(Scheduler, AnswersThatOutgrowTheMemoryTakeTurns) {
+  const auto request = [](uint64_t seed) {
+    return Request{.prompt = {1, 403, 407}, .max_tokens = 450, .sampling = {.temperature = 1, .seed = seed}, .stop_at_eos = false};
+  };
+  std::vector<std::vector<TokenId>> alone;
+  {
+    auto engine = stories();
+    for (uint64_t seed = 0; seed < 4; ++seed) alone.push_back(ask(*engine, request(seed)).ids);
+  }
+  LoadOptions options;
+  options.memory = (size_t{512} << 20) + (size_t{5} << 19);
+  auto engine = stories(options);
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (uint64_t seed = 0; seed < 4; ++seed) streams.push_back(*engine->submit(request(seed)));
+  for (size_t i = 0; i < 4; ++i) {
+    const auto answer = read(*streams[i]);
+    EXPECT_EQ(answer.ids, alone[i]);
+    EXPECT_EQ(answer.last.usage.completion_tokens, 450);
+    EXPECT_EQ(answer.last.usage.prompt_tokens, 3);
+  }
+}
+
 TEST(Scheduler, RefusesWhatItCannotDo) {
   LoadOptions options;
   options.context = 128;
