@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/outline.h"
+#include "engine/plan.h"
+#include "engine/scheduler.h"
 #include "model/model.h"
 
 namespace kapitsa::app {
@@ -11,7 +14,7 @@ namespace {
 using weights::Checkpoint;
 using weights::Container;
 
-constexpr int64_t kPromptRows = 512;  // tokens of a prompt that are computed together
+constexpr int kPromptRows = engine::Scheduler::kPrefillAlone;  // tokens of a prompt that are computed together
 
 // A number of config.json (or of the language model's part of it) or of the GGUF header.
 std::optional<int64_t> number(const Checkpoint& c, const std::string& architecture,
@@ -99,28 +102,42 @@ ModelFacts read_facts(const Checkpoint& c) {
   facts.unread = c.unread().size();
   if (!c.unread().empty()) facts.unread_type = c.unread().begin()->second;
   facts.file_bytes = c.file_bytes();
+  for (const char* key : {"num_experts", "n_routed_experts", "num_local_experts"}) {
+    if (!facts.experts) facts.experts = number(c, a, key, "expert_count");
+  }
+  facts.experts_used = number(c, a, "num_experts_per_tok", "expert_used_count");
+  if (facts.experts == 0) facts.experts.reset();
+  backend::Outline outline;
+  // Not owned: the outline is gone before this returns.
+  const std::shared_ptr<const Checkpoint> borrowed(std::shared_ptr<const Checkpoint>(), &c);
+  if (auto model = model::Model::load(borrowed, outline); model.ok()) facts.graph = (*model)->graph();
+  else facts.fault = model.message();
   return facts;
 }
 
-std::optional<uint64_t> ModelFacts::kv_bytes_per_token() const {
-  if (!runs || !sane(layers) || !sane(kv_heads) || !sane(head_dim)) return std::nullopt;
-  const double bytes = 4.0 * static_cast<double>(*layers) * static_cast<double>(*kv_heads) *
-                       static_cast<double>(*head_dim);
-  if (bytes > 1e12) return std::nullopt;
-  return static_cast<uint64_t>(bytes);
+uint64_t ModelFacts::cache_bytes(int64_t tokens) const {
+  return engine::sequence_bytes(*graph, backend::KvType::kF16, tokens, kPromptRows);
 }
 
-std::optional<uint64_t> ModelFacts::scratch_bytes() const {
-  if (!runs || !sane(hidden) || !sane(heads) || !sane(head_dim) || !sane(intermediate))
-    return std::nullopt;
-  const int64_t row = 4 * *hidden + 3 * *heads * *head_dim + 2 * *intermediate;
-  return static_cast<uint64_t>(row) * 4 * kPromptRows;
+uint64_t ModelFacts::scratch_bytes() const {
+  // The residual stream, and what the widest op reads and writes, with a copy of its input.
+  int64_t widest = 0;
+  for (const backend::Op& op : graph->ops()) {
+    int64_t width = 0;
+    if (const auto* linear = std::get_if<backend::LinearOp>(&op)) {
+      if (linear->parts[0].out.id == graph->logits.id) continue;
+      width = 2 * linear->in.width;
+      for (const auto& part : linear->parts) width += part.out.width;
+    } else if (const auto* ask = std::get_if<backend::ExpertsOp>(&op)) {
+      width = int64_t{ask->used} * ask->in.width + ask->out.width;
+    } else if (const auto* sum = std::get_if<backend::CombineOp>(&op)) {
+      width = 2 * sum->in.width + sum->used * sum->down->rows();
+    }
+    widest = std::max(widest, width);
+  }
+  return static_cast<uint64_t>((2 * hidden.value_or(0) + widest) * 4 * kPromptRows);
 }
 
-std::optional<uint64_t> ModelFacts::memory(int64_t tokens) const {
-  const auto kv = kv_bytes_per_token(), scratch = scratch_bytes();
-  if (!kv || !scratch) return std::nullopt;
-  return all.bytes + *kv * static_cast<uint64_t>(tokens) + *scratch;
-}
+uint64_t ModelFacts::memory(int64_t tokens) const { return all.bytes + cache_bytes(tokens) + scratch_bytes(); }
 
 }  // namespace kapitsa::app

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/graph.h"
 #include "base/json.h"
 #include "weights/checkpoint.h"
 
@@ -38,13 +39,17 @@ struct ModelFacts {
   std::string unread_type;  // of one of them
   uint64_t file_bytes = 0;
 
-  // Bytes of keys and values that a token takes, at two bytes each; nothing where the family's
-  // cache is not known to be plain.
-  std::optional<uint64_t> kv_bytes_per_token() const;
+  std::optional<int64_t> experts, experts_used;
+  // The forward pass in outline; nothing where this build cannot run the model, and then `fault` says why.
+  std::optional<backend::Graph> graph;
+  std::string fault;
+
+  // With a graph only. Keys, values and states of one conversation of `tokens`.
+  uint64_t cache_bytes(int64_t tokens) const;
   // Activations of the largest prompt chunk, roughly.
-  std::optional<uint64_t> scratch_bytes() const;
-  // All that a context of `tokens` takes.
-  std::optional<uint64_t> memory(int64_t tokens) const;
+  uint64_t scratch_bytes() const;
+  // All that such a conversation takes.
+  uint64_t memory(int64_t tokens) const;
 };
 
 ModelFacts read_facts(const weights::Checkpoint& checkpoint);

@@ -113,8 +113,26 @@ std::string shape_of(const ModelFacts& f) {
   add("{} for keys and values", f.kv_heads);
   add("head size {}", f.head_dim);
   add("MLP {}", f.intermediate);
+  add("{} experts", f.experts);
+  add("{} of them a token", f.experts ? f.experts_used : std::nullopt);
   add("vocabulary {}", f.vocabulary);
   return text;
+}
+
+// What the layers remember with, where that is not plain attention in all of them.
+std::string kinds_of(const ModelFacts& f) {
+  if (!f.graph) return "";
+  std::string text;
+  for (const backend::KvGroup& group : f.graph->kv_groups()) {
+    const std::string window = group.window > 0 ? fmt::format(" in a window of {}", group.window) : "";
+    text += fmt::format("{}{} attention{}", text.empty() ? "" : ", ", group.layers.size(), window);
+  }
+  // Each recurrent layer has two states: of its convolution, and its memory.
+  if (const size_t states = f.graph->states().size(); states > 0) {
+    text += fmt::format("{}{} recurrent", text.empty() ? "" : ", ", states / 2);
+  }
+  const bool plain = f.graph->states().empty() && f.graph->kv_groups().size() == 1 && f.graph->kv_groups()[0].window == 0;
+  return plain ? "" : text;
 }
 
 std::string text_of(const Shown& s) {
@@ -131,6 +149,7 @@ std::string text_of(const Shown& s) {
                            (f.runs ? "" : ": this build cannot run it"));
   line("parameters", fmt::format("{}, {:.2f} bits a weight", big(f.all.parameters), f.all.bits()));
   line("shape", shape_of(f));
+  line("layers", kinds_of(f));
   line("context", f.context ? fmt::format("{} tokens", *f.context) : "not stated");
   if (f.unread > 0) {
     line("not read", fmt::format("{} tensors in a type that this build does not read ({})",
@@ -145,17 +164,16 @@ std::string text_of(const Shown& s) {
   }
 
   out += "\n";
-  if (!f.memory(1)) {
-    line("memory", "not known: this build cannot run the model");
+  if (!f.graph) {
+    line("memory", "not known: " + f.fault);
   } else {
-    out += fmt::format("  {:<14}{:>12}{:>12}{:>12}{:>12}\n", "memory at", "weights", "KV",
+    out += fmt::format("  {:<14}{:>12}{:>12}{:>12}{:>12}\n", "memory at", "weights", "cache",
                        "scratch", "total");
     for (const int64_t tokens : s.contexts) {
-      const uint64_t kv = *f.kv_bytes_per_token() * static_cast<uint64_t>(tokens),
-                     total = *f.memory(tokens);
+      const uint64_t cache = f.cache_bytes(tokens), total = f.memory(tokens);
       out += fmt::format(
           "  {:<14}{:>12}{:>12}{:>12}{:>12}{}\n", tokens, hub::human_bytes(f.all.bytes),
-          hub::human_bytes(kv), "~" + hub::human_bytes(*f.scratch_bytes()), hub::human_bytes(total),
+          hub::human_bytes(cache), "~" + hub::human_bytes(f.scratch_bytes()), hub::human_bytes(total),
           s.physical > 0 && total > s.physical ? "  more than this machine has" : "");
     }
   }
@@ -214,13 +232,12 @@ Json json_of(const Shown& s) {
   json["tensors_not_read"] = f.unread;
   json["memory"] = Json::array();
   for (const int64_t tokens : s.contexts) {
-    const auto total = f.memory(tokens);
-    if (!total) continue;
+    if (!f.graph) continue;
     json["memory"].push_back({{"context", tokens},
                               {"weights", f.all.bytes},
-                              {"kv", *f.kv_bytes_per_token() * static_cast<uint64_t>(tokens)},
-                              {"scratch", *f.scratch_bytes()},
-                              {"total", *total}});
+                              {"cache", f.cache_bytes(tokens)},
+                              {"scratch", f.scratch_bytes()},
+                              {"total", f.memory(tokens)}});
   }
   json["tokenizer"] = maybe(s.tokenizer);
   json["tokenizer_error"] = maybe(s.tokenizer_fault);

@@ -8,14 +8,8 @@
 namespace kapitsa::engine {
 namespace {
 
-// Bytes that one sequence of `tokens` takes.
 size_t bytes_of(const backend::Graph& graph, const PlanInput& in, int64_t tokens) {
-  size_t bytes = backend::state_bytes(graph);
-  for (size_t g = 0; g < graph.kv_groups().size(); ++g) {
-    const auto pages = static_cast<size_t>(most_pages(static_cast<int>(tokens), graph.kv_groups()[g].window, in.chunk));
-    bytes += pages * backend::kv_page_bytes(graph, in.kv, static_cast<int>(g));
-  }
-  return bytes;
+  return sequence_bytes(graph, in.kv, tokens, in.chunk);
 }
 
 // The longest sequence, in whole pages, that `room` holds, up to `most`.
@@ -29,6 +23,15 @@ int64_t longest(const backend::Graph& graph, const PlanInput& in, size_t room, i
 }
 
 }  // namespace
+
+size_t sequence_bytes(const backend::Graph& graph, backend::KvType kv, int64_t tokens, int chunk) {
+  size_t bytes = backend::state_bytes(graph);
+  for (size_t g = 0; g < graph.kv_groups().size(); ++g) {
+    const auto pages = static_cast<size_t>(most_pages(static_cast<int>(tokens), graph.kv_groups()[g].window, chunk));
+    bytes += pages * backend::kv_page_bytes(graph, kv, static_cast<int>(g));
+  }
+  return bytes;
+}
 
 Result<Plan> plan_cache(const backend::Graph& graph, const PlanInput& in) {
   const size_t room = in.memory > in.weights + kReserve ? in.memory - in.weights - kReserve : 0;

@@ -30,6 +30,9 @@ struct Plan {
 // they are used. Error: kExhausted, with the numbers.
 Result<Plan> plan_cache(const backend::Graph& graph, const PlanInput& in);
 
+// Bytes of keys, values and states that one sequence of `tokens` takes, growing by up to `chunk` tokens a step.
+size_t sequence_bytes(const backend::Graph& graph, backend::KvType kv, int64_t tokens, int chunk);
+
 // A cache for exactly `sequences` of up to `tokens` each, whatever the machine has: for tools and tests.
 backend::CacheShape shape_for(const backend::Graph& graph, backend::KvType kv, int tokens, int sequences);
 

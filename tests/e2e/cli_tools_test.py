@@ -19,7 +19,7 @@ class Logits(CliTest):
         return load_file(out)
 
     def test_agree_with_the_reference(self):
-        for family in ("llama", "qwen2", "qwen3"):
+        for family in ("llama", "qwen2", "qwen3", "qwen3_moe", "qwen3_5", "qwen3_5_moe", "nemotron_h", "flint"):
             with self.subTest(family):
                 folder = GOLDEN / family
                 want = load_file(folder / "reference.safetensors")
@@ -39,6 +39,28 @@ class Logits(CliTest):
             whole = self.logits(folder, *args, "--chunk", 512)["logits"].tobytes()
             for more in (["--chunk", 1], ["--chunk", 7], ["--chunk", 64], ["--threads", 1], ["--threads", 3]):
                 self.assertEqual(self.logits(folder, *args, *more)["logits"].tobytes(), whole, (family, more))
+
+    def test_a_model_beside_a_vision_tower_and_a_draft_head(self):
+        """The layout of ForConditionalGeneration: a nested config, another prefix, parts that are kept for later."""
+        for family in ("qwen3_5", "qwen3_5_moe"):
+            folder = self.folder / family
+            folder.mkdir()
+            config = json.loads((GOLDEN / family / "config.json").read_text())
+            nested = {"model_type": family, "architectures": ["ForConditionalGeneration"], "text_config": config,
+                      "vision_config": {"depth": 1}, "tie_word_embeddings": config["tie_word_embeddings"]}
+            (folder / "config.json").write_text(json.dumps(nested))
+            data = (GOLDEN / family / "model.safetensors").read_bytes()
+            size = int.from_bytes(data[:8], "little")
+            header, body = json.loads(data[8:8 + size]), data[8 + size:]
+            renamed = {name.replace("model.", "model.language_model.", 1) if name.startswith("model.") else name: value
+                       for name, value in header.items()}
+            for name in ("model.visual.blocks.0.norm1.weight", "mtp.fc.weight", "mtp.layers.0.mlp.gate.weight"):
+                renamed[name] = {"dtype": "F32", "shape": [2], "data_offsets": [len(body), len(body) + 8]}
+                body += bytes(8)
+            text = json.dumps(renamed).encode()
+            (folder / "model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + body)
+            args = ("--tokens", GOLDEN / family / "reference.safetensors")
+            self.assertEqual(self.logits(folder, *args)["logits"].tobytes(), self.logits(GOLDEN / family, *args)["logits"].tobytes())
 
     def test_ways_to_give_tokens(self):
         ids = [1, 5, 300]
@@ -131,7 +153,7 @@ class Show(CliTest):
         self.assertAlmostEqual(facts["parameters"] / 134.5e6, 1, delta=0.01)
         self.assertEqual({c["class"] for c in facts["tensors"]}, {"attention", "mlp", "embedding", "norms"})
         self.assertEqual(sum(c["bytes"] for c in facts["tensors"]), facts["memory"][0]["weights"])
-        self.assertEqual(facts["memory"][0]["kv"], 2048 * 30 * 3 * 64 * 2 * 2)
+        self.assertEqual(facts["memory"][0]["cache"], 2048 * 30 * 3 * 64 * 2 * 2)
         self.assertTrue(facts["template"]["present"])
         # This file recommends nothing, and a path has no row in the catalogue.
         self.assertIn("default", facts["sampling_from"])
@@ -140,8 +162,11 @@ class Show(CliTest):
             self.assertIn(word, text)
 
     def test_every_family_and_one_that_does_not_run(self):
-        for family in ("llama", "qwen2", "qwen3", "stories260k"):
+        for family in ("llama", "qwen2", "qwen3", "stories260k", "qwen3_moe", "qwen3_5", "qwen3_5_moe", "nemotron_h", "flint"):
             self.assertIn("memory at", self.kapitsa("show", GOLDEN / family).stdout)
+        self.assertIn("4 attention, 5 attention in a window of 17", self.kapitsa("show", GOLDEN / "flint").stdout)
+        self.assertIn("1 attention, 4 recurrent", self.kapitsa("show", GOLDEN / "nemotron_h").stdout)
+        self.assertIn("8 experts, 2 of them a token", self.kapitsa("show", GOLDEN / "qwen3_5_moe").stdout)
         other = self.folder / "mamba"
         other.mkdir()
         save_file({"backbone.layers.0.mixer.A_log": numpy.zeros(4, dtype=numpy.float32)}, other / "model.safetensors")
