@@ -30,6 +30,7 @@ struct Stored {
   quant::Format format = quant::Format::f32;
   int64_t rows = 0, columns = 0;
   std::span<const std::byte> bytes;  // rows one after another; must outlive the Weight
+  float scale = 1;  // factor on every product, beside the format's own scales
   // Called with parts of `bytes` that the backend has copied and will not read again; may be empty.
   std::function<void(std::span<const std::byte>)> release;
 };

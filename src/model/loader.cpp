@@ -130,7 +130,7 @@ backend::Stored Loader::stored(const weights::Tensor& t, int64_t matrix, int64_t
   const size_t row_bytes = quant::row_bytes(t.format, static_cast<size_t>(t.columns()));
   const int64_t matrix_rows = t.shape.size() > 2 ? t.shape[t.shape.size() - 2] : t.rows();
   const auto from = static_cast<size_t>(matrix * matrix_rows + row) * row_bytes;
-  backend::Stored out{t.format, rows, t.columns(), t.bytes.subspan(from, static_cast<size_t>(rows) * row_bytes), nullptr};
+  backend::Stored out{t.format, rows, t.columns(), t.bytes.subspan(from, static_cast<size_t>(rows) * row_bytes), 1, nullptr};
   if (t.file) out.release = [file = t.file](std::span<const std::byte> part) { file->drop(part); };
   return out;
 }
@@ -158,7 +158,9 @@ backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64
                t->rows(), t->columns(), rows, columns));
     return nullptr;
   }
-  return keep(backend_.pack(stored(*t, 0, 0, rows), use), tensor, t->bytes.size());
+  backend::Stored matrix = stored(*t, 0, 0, rows);
+  matrix.scale = scales(tensor, 1)[0];
+  return keep(backend_.pack(matrix, use), tensor, t->bytes.size());
 }
 
 backend::WeightRef Loader::experts(const std::string& whole, int64_t row, const std::function<std::string(int)>& single, int count,
@@ -185,8 +187,26 @@ backend::WeightRef Loader::experts(const std::string& whole, int64_t row, const 
       stack.push_back(stored(*t, 0, 0, rows));
     }
   }
-  for (const backend::Stored& one : stack) bytes += one.bytes.size();
+  const std::vector<float> factors = scales(whole, count);
+  for (size_t e = 0; e < stack.size(); ++e) {
+    stack[e].scale = factors[e];
+    bytes += stack[e].bytes.size();
+  }
   return keep(backend_.pack_stack(stack), has(whole) ? whole : single(0), bytes);
+}
+
+std::vector<float> Loader::scales(const std::string& tensor, int count) {
+  std::vector<float> out(static_cast<size_t>(count), 1.0f);
+  constexpr std::string_view kWeight = ".weight";
+  if (!gguf() || !tensor.ends_with(kWeight)) return out;
+  const std::string base = tensor.substr(0, tensor.size() - kWeight.size());
+  ignore(base + ".input_scale");  // of activations, which stay as they are here
+  if (!has(base + ".scale")) return out;
+  out = values(base + ".scale", count);
+  for (const float scale : out) {
+    if (!std::isfinite(scale)) fail(error(Code::kCorrupt, "{}: {}.scale is {}, no finite number", checkpoint_.path, base, scale));
+  }
+  return out;
 }
 
 std::vector<float> Loader::values(const std::string& tensor, int64_t size) {

@@ -69,6 +69,8 @@ class Loader {
   const Json* member(std::string_view json_key, bool (Json::*is)() const noexcept, const char* what);
   const weights::Tensor* find(const std::string& tensor);
   backend::Stored stored(const weights::Tensor& tensor, int64_t matrix, int64_t row, int64_t rows) const;
+  // NVFP4's factor a tensor, or an expert: "X.scale" beside "X.weight" in a GGUF, where it is not 1.
+  std::vector<float> scales(const std::string& tensor, int count);
   backend::WeightRef keep(Result<backend::WeightRef> weight, const std::string& name, size_t file_bytes);
 
   const weights::Checkpoint& checkpoint_;

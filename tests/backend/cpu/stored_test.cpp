@@ -29,7 +29,7 @@ struct Matrix {
     bytes = random_blocks(format, rows * columns / info.block_elements, rng);
     floats.resize(static_cast<size_t>(rows * columns));
     quant::decode_row(format, bytes.data(), floats.size(), floats.data());
-    stored = {format, rows, columns, bytes, {}};
+    stored = {format, rows, columns, bytes};
   }
 };
 
@@ -53,7 +53,7 @@ TEST(Pack, RefusesColumnsThatAreNoMultipleOfTheBlock) {
     const auto& info = quant::info(format);
     if (info.block_elements == 1) continue;
     const std::vector<std::byte> bytes(static_cast<size_t>(3 * info.block_bytes));
-    const auto packed = backend.pack({format, 2, info.block_elements + 16, bytes, {}}, backend::Use::kProduct);
+    const auto packed = backend.pack({format, 2, info.block_elements + 16, bytes}, backend::Use::kProduct);
     ASSERT_FALSE(packed.ok()) << info.name;
     EXPECT_EQ(packed.message(), fmt::format("rows of {} weights do not divide into {} blocks of {}",
                                             info.block_elements + 16, info.name, info.block_elements));

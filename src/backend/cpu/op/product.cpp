@@ -24,8 +24,10 @@ void ProductScratch::add_tiles(int rows, int tiles) {
   tile = take(static_cast<size_t>(tiles) * tile_floats_ * 4);
 }
 
-void product(const Run& run, const CpuWeight& w, int64_t p, const Input& in, int64_t row0, int rows, float* tile, std::byte* mine,
-             const ProductScratch& layout) {
+namespace {
+
+void unscaled(const Run& run, const CpuWeight& w, int64_t p, const Input& in, int64_t row0, int rows, float* tile, std::byte* mine,
+              const ProductScratch& layout) {
   if (w.layout() == Layout::kQuantPanels) {
     run.kernels.linear_quant(w.format(), reinterpret_cast<const uint8_t*>(w.panel(p)), w.superblocks(), in.quant, row0, rows,
                              tile, reinterpret_cast<uint8_t*>(mine + layout.panel));
@@ -39,6 +41,16 @@ void product(const Run& run, const CpuWeight& w, int64_t p, const Input& in, int
   } else {
     run.kernels.linear_float(w.format(), w.panel(p), w.columns(), x, in.stride, rows, tile);
   }
+}
+
+}  // namespace
+
+void product(const Run& run, const CpuWeight& w, int64_t p, const Input& in, int64_t row0, int rows, float* tile, std::byte* mine,
+             const ProductScratch& layout) {
+  unscaled(run, w, p, in, row0, rows, tile, mine, layout);
+  const float scale = w.scale(p);
+  if (scale == 1) return;
+  for (int i = 0; i < rows * kPanelRows; ++i) tile[i] *= scale;
 }
 
 }  // namespace kapitsa::cpu
