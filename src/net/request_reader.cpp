@@ -113,7 +113,7 @@ RequestReader::State RequestReader::advance() {
       }
     }
     // What wraps a chunk (its extension, the trailer) is neither head nor body to the parser, and has its limits here.
-    if (head_seen_ && buffer_.size() > limits_.head) {
+    if (head_seen_ && !parser_->is_done() && buffer_.size() > limits_.head) {
       return fail(400, fmt::format("a chunk's head or the trailer is longer than {} bytes", limits_.head));
     }
     if (raw_ > limits_.head + 2 * limits_.body) {

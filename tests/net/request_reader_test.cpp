@@ -52,6 +52,16 @@ TEST(RequestReader, WhatWrapsChunksHasALimit) {
   EXPECT_EQ(status_of(head, "1;" + std::string(90, 'x') + "\r\na\r\n", 100000), 413);
 }
 
+TEST(RequestReader, WhatIsPipelinedBehindABodyIsNoTrailer) {
+  RequestReader reader({.head = 1000, .body = 10000});
+  const std::string next = "POST /b HTTP/1.1\r\nContent-Length: 5000\r\n\r\n" + std::string(5000, 'y');
+  reader.add("POST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nxxx" + next);
+  ASSERT_EQ(advance(reader), State::kDone);
+  EXPECT_EQ(reader.take().body, "xxx");
+  ASSERT_EQ(advance(reader), State::kDone);
+  EXPECT_EQ(reader.take().body, std::string(5000, 'y'));
+}
+
 TEST(RequestReader, KeepsThePipelinedNextRequest) {
   RequestReader reader({});
   reader.add("GET /a HTTP/1.1\r\n\r\nGET /b HTTP/1.1\r\n\r\nGET /c");
