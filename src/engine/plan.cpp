@@ -8,18 +8,14 @@
 namespace kapitsa::engine {
 namespace {
 
-size_t bytes_of(const backend::Graph& graph, const PlanInput& in, int64_t tokens) {
-  return sequence_bytes(graph, in.kv, tokens, in.chunk);
-}
-
 // The longest sequence, in whole pages, that `room` holds, up to `most`.
 int64_t longest(const backend::Graph& graph, const PlanInput& in, size_t room, int64_t most) {
   int64_t low = 0, high = most / backend::kPage + 1;  // pages; low fits
   while (low + 1 < high) {
     const int64_t middle = (low + high) / 2;
-    (bytes_of(graph, in, middle * backend::kPage) <= room ? low : high) = middle;
+    (sequence_bytes(graph, in.kv, middle * backend::kPage, in.chunk) <= room ? low : high) = middle;
   }
-  return bytes_of(graph, in, low * backend::kPage) <= room ? low * backend::kPage : 0;
+  return sequence_bytes(graph, in.kv, low * backend::kPage, in.chunk) <= room ? low * backend::kPage : 0;
 }
 
 }  // namespace
@@ -45,7 +41,7 @@ Result<Plan> plan_cache(const backend::Graph& graph, const PlanInput& in) {
   if (in.asked_context > 0 && plan.context > fits) {
     return error(Code::kExhausted,
                  "{}: a context of {} tokens takes {} MB beside {} MB of weights, this machine has {} MB: at most {} tokens fit",
-                 in.path, plan.context, bytes_of(graph, in, plan.context) >> 20, in.weights >> 20, in.memory >> 20, fits);
+                 in.path, plan.context, sequence_bytes(graph, in.kv, plan.context, in.chunk) >> 20, in.weights >> 20, in.memory >> 20, fits);
   }
   if (fits < std::min<int64_t>(2 * backend::kPage, plan.context)) {
     return error(Code::kExhausted, "{}: the weights take {} MB, this machine has {} MB: nothing is left for a context", in.path,
@@ -56,11 +52,12 @@ Result<Plan> plan_cache(const backend::Graph& graph, const PlanInput& in) {
     plan.context = static_cast<int>(fits);
   }
   // What does not grow with the context is planned for so many sequences; pages that do are shared as they come.
-  size_t fixed = backend::state_bytes(graph), growing = 0;
+  size_t fixed = backend::state_bytes(graph);
   for (size_t g = 0; g < graph.kv_groups().size(); ++g) {
     const int window = graph.kv_groups()[g].window;
+    if (window == 0) continue;
     const auto pages = static_cast<size_t>(most_pages(plan.context, window, in.chunk));
-    (window > 0 ? fixed : growing) += pages * backend::kv_page_bytes(graph, in.kv, static_cast<int>(g));
+    fixed += pages * backend::kv_page_bytes(graph, in.kv, static_cast<int>(g));
   }
   const auto sequences = static_cast<int>(
       std::clamp<size_t>(fixed > 0 ? room / 4 / fixed : static_cast<size_t>(in.max_batch), 1, static_cast<size_t>(in.max_batch)));

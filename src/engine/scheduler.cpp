@@ -112,14 +112,15 @@ void Scheduler::admit() {
 
 // Few answers grow as long as they may: room is set aside as they grow. One sequence always has room for all of its own.
 bool Scheduler::set_aside(Job& job, int length) {
-  Pools& pools = parts_.executor->pools();
   const int tokens = std::min(length + kAhead, job.usage.prompt_tokens + job.limit);
-  const int before = job.promised_tokens;
-  if (before > 0) pools.take_back(before, kPrefillAlone);
-  const bool granted = pools.promise(tokens, kPrefillAlone);
-  if (!granted && before > 0) (void)pools.promise(before, kPrefillAlone);  // what it had
-  if (granted) job.promised_tokens = tokens;
-  return granted;
+  if (!parts_.executor->pools().promise(job.promised_tokens, tokens, kPrefillAlone)) return false;
+  job.promised_tokens = tokens;
+  return true;
+}
+
+// Less always fits.
+void Scheduler::release(Job& job) {
+  (void)parts_.executor->pools().promise(std::exchange(job.promised_tokens, 0), 0, kPrefillAlone);
 }
 
 // Where one finds no room to grow, the youngest gives up its own and waits: who came first goes on.
@@ -133,7 +134,7 @@ void Scheduler::make_room() {
       if (itself) at = std::prev(at);  // the first one finds room in an empty cache, so this is not it
       spdlog::debug("a request of {} tokens waits for room in the cache", (*youngest)->sequence.length);
       (*youngest)->start_over();
-      parts_.executor->pools().take_back(std::exchange((*youngest)->promised_tokens, 0), kPrefillAlone);
+      release(**youngest);
       {
         std::lock_guard lock(mutex_);
         waiting_.push_front(std::move(*youngest));
@@ -245,7 +246,7 @@ void Scheduler::end(Job& job, Event event) {
   }
   if (job.usage.completion_tokens > 0) job.usage.decode_s = seconds(job.first_token, Clock::now());
   event.usage = job.usage;
-  if (job.promised_tokens > 0) parts_.executor->pools().take_back(std::exchange(job.promised_tokens, 0), kPrefillAlone);
+  release(job);
   job.sequence.clear();
   job.channel->put(std::move(event));
 }

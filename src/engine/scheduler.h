@@ -53,6 +53,7 @@ class Scheduler : public Engine {
   void fail(Job& job, Status status);
   void abandon(Job& job, const char* why);
   bool set_aside(Job& job, int length);
+  void release(Job& job);
   void make_room();
 
   Parts parts_;

@@ -28,20 +28,16 @@ class Pools {
     promised_.resize(shape.pages.size() + 1);
   }
 
-  // Sets aside what a sequence of up to `tokens` may need, so that it never has to wait half way. False, and nothing is
-  // set aside, where others have been promised too much of it.
-  bool promise(int tokens, int chunk) {
-    const std::vector<int> need = needs(tokens, chunk);
-    for (size_t i = 0; i < need.size(); ++i) {
+  // Sets aside what a sequence of up to `now` tokens may need in the place of what `before` tokens did (0: nothing), so that
+  // it never has to wait half way. False, and nothing changes, where others have been promised too much of it.
+  bool promise(int before, int now, int chunk) {
+    const auto change = [&](size_t i) { return need(i, now, chunk) - need(i, before, chunk); };
+    for (size_t i = 0; i < promised_.size(); ++i) {
       const int total = i < pages_.size() ? pages_[i].total() : states_.total();
-      if (promised_[i] + need[i] > total) return false;
+      if (promised_[i] + change(i) > total) return false;
     }
-    for (size_t i = 0; i < need.size(); ++i) promised_[i] += need[i];
+    for (size_t i = 0; i < promised_.size(); ++i) promised_[i] += change(i);
     return true;
-  }
-  void take_back(int tokens, int chunk) {
-    const std::vector<int> need = needs(tokens, chunk);
-    for (size_t i = 0; i < need.size(); ++i) promised_[i] -= need[i];
   }
 
   int groups() const { return static_cast<int>(pages_.size()); }
@@ -54,17 +50,15 @@ class Pools {
   bool stateful() const { return stateful_; }
 
  private:
-  // Pages of each group, then states.
-  std::vector<int> needs(int tokens, int chunk) const {
-    std::vector<int> out;
-    for (const int window : windows_) out.push_back(most_pages(tokens, window, chunk));
-    out.push_back(stateful_ ? 1 : 0);
-    return out;
+  // What a sequence of `tokens` needs of group i, or, behind the groups, of states.
+  int need(size_t i, int tokens, int chunk) const {
+    if (i < windows_.size()) return most_pages(tokens, windows_[i], chunk);
+    return stateful_ && tokens > 0 ? 1 : 0;
   }
 
   std::vector<PagePool> pages_;
   std::vector<int> windows_;
-  std::vector<int> promised_;  // as needs()
+  std::vector<int> promised_;  // by group, then states
   PagePool states_;
   bool stateful_;
 };
