@@ -22,6 +22,14 @@ Value Graph::view(Value of, int offset, int width) const {
   return Value{.id = of.id, .width = width, .offset = of.offset + offset, .stride = of.stride};
 }
 
+template <class T>
+Value Graph::append(T& op, int64_t width) {
+  op.out = make(width);
+  const Value out = op.out;
+  ops_.push_back(std::move(op));
+  return out;
+}
+
 int Graph::add_kv_layer(KvLayer layer) {
   const int index = static_cast<int>(kv_layers_.size());
   kv_layers_.push_back(layer);
@@ -116,10 +124,7 @@ Value Graph::attention(AttentionOp op) {
   check("q width", op.q.width, int64_t{op.heads} * op.head_dim * (op.gated ? 2 : 1));
   check("window of the cache", kv_layers_.at(static_cast<size_t>(op.layer)).window, op.window);
   if (op.sinks) check("sinks", op.sinks->columns(), op.heads);
-  op.out = make(int64_t{op.heads} * op.head_dim);
-  Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, int64_t{op.heads} * op.head_dim);
 }
 
 Value Graph::norm(Value in, Norm norm) {
@@ -139,10 +144,7 @@ Value Graph::route(RouteOp op) {
   if (op.bias) check("router bias", op.bias->columns(), op.in.width);
   check("experts in whole groups", op.in.width % op.groups, 0);
   if (op.used < 1 || op.used > op.in.width) check("experts used", op.used, op.in.width);
-  op.out = make(2 * int64_t{op.used});
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, 2 * int64_t{op.used});
 }
 
 Value Graph::experts(ExpertsOp op) {
@@ -153,10 +155,7 @@ Value Graph::experts(ExpertsOp op) {
     check("gate output", op.gate->rows(), op.up->rows());
     check("gates", op.gate->experts(), op.up->experts());
   }
-  op.out = make(op.used * op.up->rows());
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, op.used * op.up->rows());
 }
 
 Value Graph::combine(CombineOp op) {
@@ -173,10 +172,7 @@ Value Graph::conv(ConvOp op) {
   check("convolution", op.weight->columns(), int64_t{op.in.width} * op.kernel);
   if (op.bias) check("convolution bias", op.bias->columns(), op.in.width);
   check("convolution state", states_.at(static_cast<size_t>(op.state)), int64_t{op.kernel - 1} * op.in.width);
-  op.out = make(op.in.width);
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, op.in.width);
 }
 
 Value Graph::delta(DeltaOp op) {
@@ -188,10 +184,7 @@ Value Graph::delta(DeltaOp op) {
   check("dt bias", op.dt_bias->columns(), op.value_heads);
   check("value heads in whole groups", op.value_heads % op.key_heads, 0);
   check("recurrent state", states_.at(static_cast<size_t>(op.state)), op.key_dim * values);
-  op.out = make(values);
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, values);
 }
 
 Value Graph::scan(ScanOp op) {
@@ -201,20 +194,14 @@ Value Graph::scan(ScanOp op) {
   for (const auto& vector : {op.decay, op.dt_bias, op.d}) check("a number a head", vector->columns(), op.heads);
   check("heads in whole groups", op.heads % op.groups, 0);
   check("recurrent state", states_.at(static_cast<size_t>(op.state)), inner * op.state_dim);
-  op.out = make(inner);
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, inner);
 }
 
 Value Graph::gated_norm(GatedNormOp op) {
   check("gate", op.gate.width, op.in.width);
   check("row in whole groups", op.in.width % op.group, 0);
   if (op.norm.weight->columns() != op.in.width) check("norm", op.norm.weight->columns(), op.group);
-  op.out = make(op.in.width);
-  const Value out = op.out;
-  ops_.push_back(std::move(op));
-  return out;
+  return append(op, op.in.width);
 }
 
 }  // namespace kapitsa::backend

@@ -75,6 +75,9 @@ class Graph {
 
  private:
   Value make(int64_t width);
+  // Takes `op` over, with a new value of that width as its `out`.
+  template <class T>
+  Value append(T& op, int64_t width);
   std::vector<Op> ops_;
   std::vector<Tap> taps_;
   std::vector<KvLayer> kv_layers_;

@@ -1,6 +1,7 @@
 // A recorded step of the CPU backend: where each activation lies, and what the ops of a run share.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <vector>
@@ -83,6 +84,18 @@ struct Run {
   // Rows that `v` has in this run.
   int rows_of(backend::Value v) const { return step.output_space[static_cast<size_t>(v.id)] ? outputs : rows; }
   std::byte* member_scratch(int member) const { return scratch + step.member_offset + static_cast<size_t>(member) * step.member_bytes; }
+  // A sequence's recurrent state of a layer, from float `from` on.
+  float* state(int layer, int sequence, int64_t from) const {
+    return step.cache.state(layer, batch.states[static_cast<size_t>(sequence)]) + from;
+  }
+  // Whether a sequence begins with this step: its state is then what another one left, and counts as zero.
+  bool begins(int sequence) const { return batch.committed[static_cast<size_t>(sequence)] == 0; }
+  // The same for a head's own `count` floats, zeroed where it begins.
+  float* head_state(int layer, int sequence, int head, int64_t count) const {
+    float* out = state(layer, sequence, head * count);
+    if (begins(sequence)) std::fill_n(out, count, 0.0f);
+    return out;
+  }
   // Takes up to `chunk` of `total` units of op `op`: calls body(unit) for each until none is left.
   template <class F>
   void claim(size_t op, int64_t total, int64_t chunk, F body) const {

@@ -9,6 +9,7 @@
 
 #include "backend/cpu/pack/panel.h"
 #include "quant/half.h"
+#include "tests/backend/cpu/kernel_set.h"
 #include "tests/backend/cpu/random_data.h"
 
 namespace kapitsa::cpu {
@@ -16,17 +17,7 @@ namespace {
 
 using quant::Format;
 
-const Kernels& scalar() { return *find_kernels("scalar"); }
-
-class KernelSet : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    kernels_ = find_kernels(GetParam());
-    if (!kernels_) GTEST_SKIP() << "this machine has no " << GetParam();
-  }
-  const Kernels* kernels_ = nullptr;
-};
-INSTANTIATE_TEST_SUITE_P(Sets, KernelSet, ::testing::Values("avx2", "avx512"), [](const auto& i) { return std::string(i.param); });
+INSTANTIATE_TEST_SUITE_P(Sets, KernelSet, all_sets(), set_name);
 
 constexpr Format kPanelFormats[] = {Format::q8_0, Format::q4_0, Format::q4_1, Format::q5_0,
                                     Format::q5_1, Format::q4_k, Format::q5_k, Format::q6_k};

@@ -5,23 +5,14 @@
 #include <cmath>
 #include <random>
 
-#include "backend/cpu/kernels.h"
+#include "tests/backend/cpu/kernel_set.h"
 #include "tests/backend/cpu/random_data.h"
 
 namespace kapitsa::cpu {
 namespace {
 
-const Kernels& scalar() { return *find_kernels("scalar"); }
-
-class Recurrence : public ::testing::TestWithParam<const char*> {
- protected:
-  void SetUp() override {
-    kernels_ = find_kernels(GetParam());
-    if (!kernels_) GTEST_SKIP() << "this machine has no " << GetParam();
-  }
-  const Kernels* kernels_ = nullptr;
-};
-INSTANTIATE_TEST_SUITE_P(Sets, Recurrence, ::testing::Values("avx2", "avx512"), [](const auto& i) { return std::string(i.param); });
+class Recurrence : public KernelSet {};
+INSTANTIATE_TEST_SUITE_P(Sets, Recurrence, all_sets(), set_name);
 
 // Widths around whole registers and groups of them.
 constexpr int kWidths[] = {1, 7, 16, 24, 64, 80, 128, 144};

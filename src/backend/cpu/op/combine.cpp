@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "backend/cpu/op/pairs.h"
-#include "backend/cpu/op/product.h"
 
 namespace kapitsa::cpu {
 namespace {
@@ -31,16 +30,8 @@ void combine(const Run& run, size_t index, const CombineOp& op, int member) {
   const Pairs pairs(run, op.route, op.used, rows, down.experts(), mine + layout.pairs);
 
   const int64_t inner = down.columns(), hidden = down.rows(), panels = down.panels();
-  const bool quant = is_quant(op.down);
-  auto* gathered = reinterpret_cast<float*>(run.scratch + run.step.shared_offset);
-  Input in{gathered, inner, quant_rows_at(run.scratch + run.step.quant_offset, pairs.count, inner)};
-  for (int i = member; i < pairs.count; i += run.team.size()) {
-    const int pair = pairs.order[i];
-    const float* x = run.row(op.in, pair / op.used) + pair % op.used * inner;
-    if (quant) run.kernels.quantize(x, inner, in.quant, i);
-    else std::copy_n(x, inner, gathered + i * inner);
-  }
-  run.team.barrier();
+  const Input in = gather(run, pairs, op.down, member,
+                          [&](int pair) { return run.row(op.in, pair / op.used) + pair % op.used * inner; });
 
   // Each pair's answer, then the sum in the order of the route: whose rows came together changes no bit.
   auto* answers = reinterpret_cast<float*>(run.scratch + run.step.answers_offset);

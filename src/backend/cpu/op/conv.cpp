@@ -19,10 +19,9 @@ void conv(const Run& run, size_t index, const backend::ConvOp& op, int /*member*
   run.claim(index, static_cast<int64_t>(run.cuts.sequences.size()) * blocks, 1, [&](int64_t unit) {
     const SequenceRows& rows = run.cuts.sequences[static_cast<size_t>(unit / blocks)];
     const int first = static_cast<int>(unit % blocks) * kChannels, count = std::min(kChannels, channels - first);
-    const auto sequence = static_cast<size_t>(rows.sequence);
     // [back][channels]: the newest inputs before this step, oldest first.
-    float* state = run.step.cache.state(op.state, run.batch.states[sequence]) + first;
-    if (run.batch.committed[sequence] == 0) {
+    float* state = run.state(op.state, rows.sequence, first);
+    if (run.begins(rows.sequence)) {
       for (int j = 0; j < back; ++j) std::memset(state + j * channels, 0, static_cast<size_t>(count) * 4);
     }
     // Input t of this step, which may be negative.

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstring>
 
 #include "backend/cpu/op/gates.h"
 #include "backend/cpu/step.h"
@@ -22,9 +21,7 @@ void delta(const Run& run, size_t index, const DeltaOp& op, int member) {
     const SequenceRows& rows = run.cuts.sequences[static_cast<size_t>(unit / op.value_heads)];
     const int head = static_cast<int>(unit % op.value_heads);
     const int key_head = op.map == backend::HeadMap::kGrouped ? head / repeat : head % op.key_heads;
-    const auto sequence = static_cast<size_t>(rows.sequence);
-    float* state = run.step.cache.state(op.state, run.batch.states[sequence]) + static_cast<int64_t>(head) * keys * values;
-    if (run.batch.committed[sequence] == 0) std::memset(state, 0, static_cast<size_t>(keys) * static_cast<size_t>(values) * 4);
+    float* state = run.head_state(op.state, rows.sequence, head, int64_t{keys} * values);
     for (int r = rows.row; r < rows.row + rows.count; ++r) {
       const float* in = run.row(op.in, r);
       run.kernels.l2_norm(in + key_head * keys, keys, 1e-6f, scale, q);

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "backend/cpu/op/pairs.h"
-#include "backend/cpu/op/product.h"
 
 namespace kapitsa::cpu {
 namespace {
@@ -29,17 +28,7 @@ void experts(const Run& run, size_t index, const ExpertsOp& op, int member) {
   std::byte* mine = run.member_scratch(member);
   const Pairs pairs(run, op.route, op.used, rows, op.up->experts(), mine + layout.pairs);
 
-  // Each pair's row, in the order of the pairs.
-  const int64_t width = op.in.width;
-  const bool quant = is_quant(op.up);
-  auto* gathered = reinterpret_cast<float*>(run.scratch + run.step.shared_offset);
-  Input in{gathered, width, quant_rows_at(run.scratch + run.step.quant_offset, pairs.count, width)};
-  for (int i = member; i < pairs.count; i += run.team.size()) {
-    const float* x = run.row(op.in, pairs.order[i] / op.used);
-    if (quant) run.kernels.quantize(x, width, in.quant, i);
-    else std::copy_n(x, width, gathered + i * width);
-  }
-  run.team.barrier();
+  const Input in = gather(run, pairs, op.up, member, [&](int pair) { return run.row(op.in, pair / op.used); });
 
   const auto& up = static_cast<const CpuWeight&>(*op.up);
   const int64_t panels = up.panels(), inner = up.rows();

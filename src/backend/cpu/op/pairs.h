@@ -1,7 +1,7 @@
 // The (row, choice) pairs of a mixture of experts, sorted by expert, so that one expert's rows are worked on together.
 #pragma once
 
-#include "backend/cpu/step.h"
+#include "backend/cpu/op/product.h"
 
 namespace kapitsa::cpu {
 
@@ -42,5 +42,22 @@ struct Pairs {
     return (static_cast<size_t>(rows) * static_cast<size_t>(used) + 3 * static_cast<size_t>(all_experts) + 1) * 4;
   }
 };
+
+// The input of each pair in their order, prepared by all members for all, as `weight` wants it; `row_of(pair)` gives where
+// it lies. Behind a barrier.
+template <class F>
+Input gather(const Run& run, const Pairs& pairs, const backend::WeightRef& weight, int member, F row_of) {
+  const int64_t width = weight->columns();
+  const bool quant = is_quant(weight);
+  auto* gathered = reinterpret_cast<float*>(run.scratch + run.step.shared_offset);
+  Input in{gathered, width, quant_rows_at(run.scratch + run.step.quant_offset, pairs.count, width)};
+  for (int i = member; i < pairs.count; i += run.team.size()) {
+    const float* x = row_of(pairs.order[i]);
+    if (quant) run.kernels.quantize(x, width, in.quant, i);
+    else std::copy_n(x, width, gathered + i * width);
+  }
+  run.team.barrier();
+  return in;
+}
 
 }  // namespace kapitsa::cpu

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "backend/cpu/op/gates.h"
 #include "backend/cpu/step.h"
@@ -18,10 +17,7 @@ void scan(const Run& run, size_t index, const ScanOp& op, int /*member*/) {
   run.claim(index, static_cast<int64_t>(run.cuts.sequences.size()) * op.heads, 1, [&](int64_t unit) {
     const SequenceRows& rows = run.cuts.sequences[static_cast<size_t>(unit / op.heads)];
     const int head = static_cast<int>(unit % op.heads), group = head / (op.heads / op.groups);
-    const auto sequence = static_cast<size_t>(rows.sequence);
-    const int64_t size = int64_t{op.state_dim} * op.head_dim;
-    float* state = run.step.cache.state(op.state, run.batch.states[sequence]) + head * size;
-    if (run.batch.committed[sequence] == 0) std::memset(state, 0, static_cast<size_t>(size) * 4);
+    float* state = run.head_state(op.state, rows.sequence, head, int64_t{op.state_dim} * op.head_dim);
     for (int r = rows.row; r < rows.row + rows.count; ++r) {
       const float* in = run.row(op.in, r);
       const double step = std::clamp(softplus(double{run.row(op.dt, r)[head]} + dt_bias[head]), double{op.low}, double{op.high});

@@ -1,5 +1,6 @@
 #include "backend/cpu/pack/cpu_weight.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -61,7 +62,9 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend
   w->layout_ = layout;
   w->format_ = first.format;
   w->experts_ = static_cast<int>(stack.size());
-  for (const backend::Stored& stored : stack) w->scales_.push_back(stored.scale);
+  if (std::any_of(stack.begin(), stack.end(), [](const auto& stored) { return stored.scale != 1; })) {
+    for (const backend::Stored& stored : stack) w->scales_.push_back(stored.scale);
+  }
   w->row_bytes_ = quant::row_bytes(first.format, static_cast<size_t>(first.columns));
   const auto& info = quant::info(first.format);
   if (first.columns % info.block_elements != 0) {
@@ -133,7 +136,7 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
     for (int64_t k = 0; k < columns_; ++k) std::memcpy(scratch + static_cast<size_t>(k) * size, from + static_cast<size_t>(k) * kPanelRows * size, size);
   }
   quant::decode_row(format_, bytes, static_cast<size_t>(columns_), out);
-  if (scales_[0] == 1) return;
+  if (scales_.empty()) return;
   for (int64_t k = 0; k < columns_; ++k) out[k] *= scales_[0];
 }
 

@@ -44,7 +44,7 @@ class CpuWeight : public backend::Weight {
   int64_t superblocks() const { return superblocks_; }
   size_t row_bytes() const { return row_bytes_; }
   // The factor on products with panel `i`.
-  float scale(int64_t i) const { return scales_[static_cast<size_t>(i / panels())]; }
+  float scale(int64_t i) const { return scales_.empty() ? 1 : scales_[static_cast<size_t>(i / panels())]; }
 
  private:
   CpuWeight(int64_t rows, int64_t columns) : Weight(rows, columns, 0) {}
@@ -56,7 +56,7 @@ class CpuWeight : public backend::Weight {
   Memory memory_;
   std::vector<std::span<const std::byte>> stored_;  // by matrix
   const PanelLayout* panel_layout_ = nullptr;
-  std::vector<float> scales_;  // by matrix
+  std::vector<float> scales_;  // by matrix; empty where all are 1
   size_t panel_bytes_ = 0, row_bytes_ = 0;
   int64_t superblocks_ = 0;
 };
