@@ -65,7 +65,6 @@ struct Layer {
   backend::WeightRef sinks;
   int window = 0;  // 0: full attention
   bool rope = true;
-  int kv_heads = 0;  // of this layer, where the family counts them a layer
   std::optional<DeltaNet> delta;  // in the place of attention
   std::optional<Mamba> mamba;
   backend::Norm mlp_norm;

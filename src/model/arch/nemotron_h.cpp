@@ -26,11 +26,10 @@ void nemotron_h_forward(const Transformer& m, backend::Graph& g) {
     } else if (layer.up) {
       g.linear_add(h, g.relu2(h, norm, layer.up), layer.down);
     } else {
-      const int kv_heads = layer.kv_heads;
       const auto qkv = g.linear(h, norm, {{layer.q, layer.q_bias, {}}, {layer.k, layer.k_bias, {}}, {layer.v, layer.v_bias, {}}});
-      const int kv = g.add_kv_layer({kv_heads, c.head_dim});
-      g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = kv_heads, .head_dim = c.head_dim});
-      const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = kv_heads, .head_dim = c.head_dim,
+      const int kv = g.add_kv_layer({c.kv_heads, c.head_dim});
+      g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim});
+      const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim,
                                             .scale = 1 / std::sqrt(static_cast<float>(c.head_dim))});
       g.linear_add(h, o, layer.o, layer.o_bias);
     }

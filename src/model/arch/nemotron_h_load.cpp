@@ -30,7 +30,6 @@ void load_attention_numbers(Loader& l, Config& c) {
 void load_attention_layer(Loader& l, const Config& c, const std::string& p, Layer& layer) {
   const auto name = [&](const char* hf, const char* gguf) { return p + (l.gguf() ? gguf : hf); };
   const int64_t q = int64_t{c.heads} * c.head_dim, kv = int64_t{c.kv_heads} * c.head_dim;
-  layer.kv_heads = c.kv_heads;
   layer.q = l.matrix(name("q_proj.weight", "attn_q.weight"), q, c.hidden);
   layer.k = l.matrix(name("k_proj.weight", "attn_k.weight"), kv, c.hidden);
   layer.v = l.matrix(name("v_proj.weight", "attn_v.weight"), kv, c.hidden);
@@ -49,9 +48,7 @@ void load(Loader& l, Transformer& m) {
   while (!counted && c.layers < 1024 && l.has(fmt::format("{}layers.{}.norm.weight", l.trunk(), c.layers))) ++c.layers;
   if (c.layers == 0) l.fail(error(Code::kCorrupt, "{}: there are no layers", l.checkpoint().path));
   load_attention_numbers(l, c);
-  const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
-  if (drafts > 0 && drafts < c.layers) c.layers -= drafts;
-  for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", c.layers + i));
+  leave_drafts(l, c);
   for (const char* part : {"mtp.", "vision_model.", "mlp1.", "sound_encoder.", "sound_projection."}) l.ignore_prefix(part);
   Mamba mamba;
   Moe moe;

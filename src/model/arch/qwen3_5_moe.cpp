@@ -4,30 +4,19 @@
 //   h  += DeltaNet(RMSNorm(h)), or h += Wo (softmax(q k^T / sqrt(d)) v * sigmoid(gate))
 //   b   = RMSNorm(h);   p = softmax(Wr b);   T = the k largest
 //   h  += sum over T of (p_e / sum p) E_e(b)  +  sigmoid(Wswitch b) E_shared(b)
-#include <cmath>
-
 #include "model/architecture.h"
 #include "model/block/delta_net.h"
+#include "model/block/gated_attention.h"
 #include "model/block/moe.h"
 
 namespace kapitsa::model {
 
 void qwen3_5_moe_forward(const Transformer& m, backend::Graph& g) {
-  const Config& c = m.config;
   backend::Value h = g.embed(m.embedding);
   for (const Layer& layer : m.layers) {
     g.tap(h);
-    if (layer.delta) {
-      add_delta_net(g, h, layer.attention_norm, *layer.delta);
-    } else {
-      const auto qkv = g.linear(h, layer.attention_norm, {{layer.q, nullptr, {}}, {layer.k, nullptr, {}}, {layer.v, nullptr, {}}});
-      const int kv = g.add_kv_layer({c.kv_heads, c.head_dim});
-      g.rope_kv({.q = qkv[0], .k = qkv[1], .v = qkv[2], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim,
-                 .q_stride = 2 * c.head_dim, .q_norm = layer.q_norm, .k_norm = layer.k_norm, .rope = c.rope});
-      const backend::Value o = g.attention({.q = qkv[0], .layer = kv, .heads = c.heads, .kv_heads = c.kv_heads, .head_dim = c.head_dim,
-                                            .gated = true, .scale = 1 / std::sqrt(static_cast<float>(c.head_dim))});
-      g.linear_add(h, o, layer.o);
-    }
+    if (layer.delta) add_delta_net(g, h, layer.attention_norm, *layer.delta);
+    else add_gated_attention(g, h, m.config, layer);
     add_moe(g, h, g.norm(h, layer.mlp_norm), *layer.moe);
   }
   h = g.norm(h, m.final_norm);

@@ -9,6 +9,22 @@ namespace {
 constexpr int64_t kMaxWidth = 1 << 20;
 constexpr int64_t kMaxHead = 1024, kMaxGroup = 64;
 
+// The tensor's name: in a Hugging Face file the first of `hf` that is there behind the trunk's prefix, else the first of all.
+std::string pick(const Loader& l, const char* gguf, std::initializer_list<const char*> hf) {
+  if (l.gguf()) return gguf;
+  for (const char* one : hf) {
+    if (l.has(l.trunk() + one)) return l.trunk() + one;
+  }
+  return l.trunk() + *hf.begin();
+}
+
+std::string embedding_name(const Loader& l) { return pick(l, "token_embd.weight", {"embed_tokens.weight", "embeddings.weight"}); }
+
+std::string head_name(const Loader& l) {
+  if (l.gguf()) return "output.weight";
+  return l.has("language_model.lm_head.weight") ? "language_model.lm_head.weight" : "lm_head.weight";
+}
+
 // The share of a head's channels that RoPE turns.
 double rotated_part(Loader& l) {
   if (l.gguf() || !l.config().is_object()) return 1;
@@ -31,12 +47,10 @@ void load_common_config(Loader& l, Config& c) {
   if (!(c.norm_eps >= 0) || !(c.norm_eps <= 1)) {
     return l.fail(error(Code::kCorrupt, "{}: a norm's epsilon of {}; a number from 0 to 1 was expected", l.checkpoint().path, c.norm_eps));
   }
-  const std::string head = l.trunk() == "language_model.model." ? "language_model.lm_head.weight" : "lm_head.weight";
-  c.tied = l.gguf() ? !l.has("output.weight") : l.maybe_flag("tie_word_embeddings").value_or(!l.has(head));
-  for (const std::string& name : {std::string("token_embd.weight"), l.trunk() + "embed_tokens.weight", l.trunk() + "embeddings.weight"}) {
-    if (const weights::Tensor* embedding = l.checkpoint().find(name)) {
-      c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));
-    }
+  const bool no_head = !l.has(head_name(l));
+  c.tied = l.gguf() ? no_head : l.maybe_flag("tie_word_embeddings").value_or(no_head);
+  if (const weights::Tensor* embedding = l.checkpoint().find(embedding_name(l))) {
+    c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));
   }
 }
 
@@ -69,23 +83,22 @@ void load_dense_config(Loader& l, Config& c, double default_theta, backend::Rope
   c.rope = load_rope(l, rotated, c.context, default_theta, l.gguf() ? gguf_pairs : backend::RopePairs::kHalves);
 }
 
+void leave_drafts(Loader& l, Config& c) {
+  const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
+  if (drafts > 0 && drafts < c.layers) c.layers -= drafts;
+  for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", c.layers + i));
+}
+
 std::string layer_prefix(const Loader& l, int layer) {
   return l.gguf() ? fmt::format("blk.{}.", layer) : fmt::format("{}layers.{}.", l.trunk(), layer);
 }
 
 void load_ends(Loader& l, Transformer& m, float offset) {
   const Config& c = m.config;
-  const auto name = [&](const char* gguf, std::initializer_list<const char*> hf) {
-    if (l.gguf()) return std::string(gguf);
-    for (const char* one : hf) {
-      if (l.has(l.trunk() + one)) return l.trunk() + one;
-    }
-    return l.trunk() + *hf.begin();
-  };
-  m.embedding = l.matrix(name("token_embd.weight", {"embed_tokens.weight", "embeddings.weight"}), c.vocabulary, c.hidden,
+  m.embedding = l.matrix(embedding_name(l), c.vocabulary, c.hidden,
                          c.tied ? backend::Use::kProduct : backend::Use::kRows);
-  m.final_norm = l.norm(name("output_norm.weight", {"norm.weight", "norm_f.weight"}), c.hidden, c.norm_eps, offset);
-  const std::string head = l.gguf() ? "output.weight" : l.has("language_model.lm_head.weight") ? "language_model.lm_head.weight" : "lm_head.weight";
+  m.final_norm = l.norm(pick(l, "output_norm.weight", {"norm.weight", "norm_f.weight"}), c.hidden, c.norm_eps, offset);
+  const std::string head = head_name(l);
   if (c.tied) {
     m.head = m.embedding;
     l.ignore(head);  // some files store the tied matrix twice

@@ -11,6 +11,9 @@ void load_dense_config(Loader& loader, Config& config, double default_theta, bac
 // Layers (0 where the file does not count them), widths, context, epsilon: what every family has.
 void load_common_config(Loader& loader, Config& config);
 
+// Draft heads come behind the trunk in a GGUF, and are counted as layers: takes them out of the count, and leaves their tensors.
+void leave_drafts(Loader& loader, Config& config);
+
 // "model.layers.3." or "blk.3."
 std::string layer_prefix(const Loader& loader, int layer);
 

@@ -19,7 +19,9 @@ struct Names {
 
 Names names_of(const Loader& l, const std::string& p, const char* part) {
   if (l.gguf()) return {fmt::format("{}ffn_{}_exps.weight", p, part), [](int) { return std::string(); }};
-  return {fmt::format("{}switch_mlp.{}_proj.weight", p, part),
+  // Newer files keep all experts' matrices in one tensor, which is no module's weight.
+  const std::string fused = fmt::format("{}experts.{}_proj", p, part);
+  return {l.has(fused) ? fused : fmt::format("{}switch_mlp.{}_proj.weight", p, part),
           [p, part](int e) { return fmt::format("{}experts.{}.{}_proj.weight", p, e, part); }};
 }
 
@@ -28,13 +30,7 @@ backend::WeightRef stack(Loader& l, const Names& names, int count, int64_t rows,
 }
 
 // The width of an expert, from the tensors themselves: configs differ in how they call it, and some give one a layer.
-int64_t inner_width(const Loader& l, const std::string& p) {
-  const Names down = names_of(l, p, "down");
-  for (const std::string& name : {down.whole, l.gguf() ? std::string() : down.single(0), p + "experts.down_proj"}) {
-    if (const int64_t n = rows_of(l, name, 0); n > 0) return n;
-  }
-  return 0;
-}
+int64_t inner_width(const Loader& l, const Names& down) { return rows_of(l, l.has(down.whole) ? down.whole : down.single(0), 0); }
 
 }  // namespace
 
@@ -70,7 +66,8 @@ void load_moe(Loader& l, const Config& c, const std::string& p, bool gated, Moe&
     m.latent_down = l.matrix(latent_down, width, c.hidden);
     m.latent_up = l.matrix(latent_up, c.hidden, width);
   }
-  const int64_t inner = inner_width(l, p);
+  const Names down = names_of(l, p, "down");
+  const int64_t inner = inner_width(l, down);
   if (inner < 1 || inner > kMaxWidth) {
     return l.fail(error(Code::kCorrupt, "{}: the experts of {} are missing, or {} wide", l.checkpoint().path, p, inner));
   }
@@ -83,9 +80,7 @@ void load_moe(Loader& l, const Config& c, const std::string& p, bool gated, Moe&
     if (gated) m.gate = stack(l, names_of(l, p, "gate"), m.experts, inner, width);
     m.up = stack(l, names_of(l, p, "up"), m.experts, inner, width);
   }
-  const std::string whole_down = p + "experts.down_proj";
-  m.down = !gguf && l.has(whole_down) ? l.experts(whole_down, 0, none, m.experts, width, inner)
-                                      : stack(l, names_of(l, p, "down"), m.experts, width, inner);
+  m.down = stack(l, down, m.experts, width, inner);
 
   for (const char* hf : {"shared_expert.", "shared_experts."}) {
     const auto name = [&](const char* part) { return gguf ? fmt::format("{}ffn_{}_shexp.weight", p, part) : fmt::format("{}{}{}_proj.weight", p, hf, part); };

@@ -20,10 +20,7 @@ float norm_offset(const Loader& l) {
 
 void load_qwen3_5(Loader& l, Transformer& m, const std::function<void(const std::string&, Layer&)>& mlp) {
   load_dense_config(l, m.config, 10000000, backend::RopePairs::kHalves);
-  // Draft heads come behind the trunk, and are counted as layers.
-  const int drafts = l.gguf() ? static_cast<int>(l.maybe_number("", "{arch}.nextn_predict_layers").value_or(0)) : 0;
-  if (drafts > 0 && drafts < m.config.layers) m.config.layers -= drafts;
-  for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", m.config.layers + i));
+  leave_drafts(l, m.config);
   for (const char* part : {"mtp.", "model.mtp.", "language_model.mtp.", "model.visual.", "visual.", "vision_tower."}) l.ignore_prefix(part);
   const DeltaNet net = load_delta_net_config(l);
   const float offset = norm_offset(l);
