@@ -107,12 +107,15 @@ ModelFacts read_facts(const Checkpoint& c) {
   }
   facts.experts_used = number(c, a, "num_experts_per_tok", "expert_used_count");
   if (facts.experts == 0) facts.experts.reset();
+  return facts;
+}
+
+void read_outline(const Checkpoint& c, ModelFacts& facts) {
   backend::Outline outline;
   // Not owned: the outline is gone before this returns.
   const std::shared_ptr<const Checkpoint> borrowed(std::shared_ptr<const Checkpoint>(), &c);
   if (auto model = model::Model::load(borrowed, outline); model.ok()) facts.graph = (*model)->graph();
   else facts.fault = model.message();
-  return facts;
 }
 
 uint64_t ModelFacts::cache_bytes(int64_t tokens) const {

@@ -52,7 +52,10 @@ struct ModelFacts {
   uint64_t memory(int64_t tokens) const;
 };
 
+// All but the graph.
 ModelFacts read_facts(const weights::Checkpoint& checkpoint);
+// The graph, or why there is none: looks at every tensor that the family has.
+void read_outline(const weights::Checkpoint& checkpoint, ModelFacts& facts);
 
 // Which class a tensor of that name belongs to, in the names of Hugging Face and of GGUF.
 std::string_view tensor_class(std::string_view tensor);

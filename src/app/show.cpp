@@ -77,6 +77,7 @@ Result<Shown> look_at(const Options& options, const Globals& globals) {
   KAPITSA_ASSIGN(const auto checkpoint, weights::Checkpoint::open(shown.files.path));
   shown.container = checkpoint.container == weights::Container::gguf ? "GGUF" : "safetensors";
   shown.facts = read_facts(checkpoint);
+  read_outline(checkpoint, shown.facts);
   shown.contexts = context_lengths(shown.facts, options.context);
   shown.physical = memory_limit();
   read_text_facts(checkpoint, shown);
