@@ -81,11 +81,10 @@ Status Server::Impl::bind() {
 
 void Server::Impl::accept() {
   if (accepting || draining) return;
-  if (sessions.size() >= static_cast<size_t>(options.max_connections)) {
-    close_idlest();
-    if (sessions.size() >= static_cast<size_t>(options.max_connections)) return accept_later();
-    if (accepting) return;
-  }
+  const auto full = [this] { return sessions.size() >= static_cast<size_t>(options.max_connections); };
+  if (full()) close_idlest();  // accepts by itself behind the one that it closes
+  if (accepting) return;
+  if (full()) return accept_later();
   accepting = true;
   acceptor.async_accept([this](error_code ec, tcp::socket socket) {
     accepting = false;

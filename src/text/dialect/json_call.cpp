@@ -10,7 +10,7 @@ namespace kapitsa::text {
 namespace {
 
 bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+  return kWhiteSpace.find(c) != kWhiteSpace.npos;
 }
 
 bool is_one_of(std::string_view key, const Spellings& keys) {
