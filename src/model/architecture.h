@@ -22,5 +22,9 @@ struct Architecture {
 
 // All families of this build.
 std::vector<const Architecture*> architectures();
+// The checkpoint's family, or check_architecture()'s error (model.h).
+Result<const Architecture*> find_architecture(const weights::Checkpoint& checkpoint);
+// Runs the family's load and reports its faults; tensors that nobody asked for are one.
+Status load_family(const Architecture& family, Loader& loader, Transformer& model);
 
 }  // namespace kapitsa::model

@@ -14,8 +14,8 @@ const Json& language_part(const Json& config) {
 
 }  // namespace
 
-Loader::Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress)
-    : checkpoint_(checkpoint), backend_(backend), progress_(std::move(progress)), config_(language_part(checkpoint.config)), trunk_("model.") {
+Loader::Loader(const weights::Checkpoint& checkpoint, backend::Backend& backend, std::function<void(double)> progress, GgufForm* form)
+    : checkpoint_(checkpoint), backend_(backend), progress_(std::move(progress)), form_(form), config_(language_part(checkpoint.config)), trunk_("model.") {
   for (const char* trunk : {"model.", "model.language_model.", "language_model.model.", "backbone.", "language_model.backbone."}) {
     for (const char* embedding : {"embed_tokens.weight", "embeddings.weight"}) {
       if (has(std::string(trunk) + embedding)) trunk_ = trunk;
@@ -146,7 +146,21 @@ backend::WeightRef Loader::keep(Result<backend::WeightRef> weight, const std::st
   return *weight;
 }
 
-backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64_t columns, backend::Use use) {
+void Loader::write_down(const Name& name, GgufTensor::Kind kind, std::vector<int64_t> shape, std::vector<GgufTensor::Piece> pieces,
+                        std::string mlx, ValueChange change) {
+  if (!form_ || name.gguf.empty()) return;
+  if (!name.shape.empty()) shape = name.shape;
+  form_->tensors.push_back({name.gguf, std::move(mlx), kind, std::move(shape), std::move(pieces), name.rows, name.columns, change, {}});
+}
+
+void Loader::say_values(std::string gguf_name, std::vector<float> values) {
+  if (!form_) return;
+  const auto size = static_cast<int64_t>(values.size());
+  form_->tensors.push_back({std::move(gguf_name), "", GgufTensor::Kind::kVector, {size}, {}, {}, {}, {}, std::move(values)});
+}
+
+backend::WeightRef Loader::matrix(const Name& name, int64_t rows, int64_t columns, backend::Use use) {
+  const std::string& tensor = file_name(name);
   const weights::Tensor* t = find(tensor);
   if (!t) return nullptr;
   if (t->shape.size() > 2) {
@@ -158,14 +172,18 @@ backend::WeightRef Loader::matrix(const std::string& tensor, int64_t rows, int64
                t->rows(), t->columns(), rows, columns));
     return nullptr;
   }
+  using Kind = GgufTensor::Kind;
+  write_down(name, use == backend::Use::kExact ? Kind::kExact : use == backend::Use::kRows ? Kind::kEmbedding : Kind::kMatrix, {rows, columns},
+             {{tensor, 0, 0, rows}}, tensor);
   backend::Stored matrix = stored(*t, 0, 0, rows);
   matrix.scale = scales(tensor, 1)[0];
   return keep(backend_.pack(matrix, use), tensor, t->bytes.size());
 }
 
-backend::WeightRef Loader::experts(const std::string& whole, int64_t row, const std::function<std::string(int)>& single, int count,
-                                   int64_t rows, int64_t columns) {
+backend::WeightRef Loader::experts(const Stack& wanted, int count, int64_t rows, int64_t columns) {
+  const std::string& whole = file_name(wanted.whole);
   std::vector<backend::Stored> stack;
+  std::vector<GgufTensor::Piece> pieces;
   size_t bytes = 0;
   const auto wrong = [&](const weights::Tensor& t) {
     std::string shape;
@@ -174,25 +192,30 @@ backend::WeightRef Loader::experts(const std::string& whole, int64_t row, const 
                shape, count, rows, columns));
     return nullptr;
   };
+  const auto add = [&](const weights::Tensor& t, int64_t matrix, int64_t row) {
+    stack.push_back(stored(t, matrix, row, rows));
+    if (form_) pieces.push_back({t.name, matrix, row, rows});
+  };
   if (has(whole)) {
     const weights::Tensor* t = find(whole);
     if (!t) return nullptr;
-    if (t->shape.size() != 3 || t->shape[0] != count || t->shape[1] < row + rows || t->shape[2] != columns) return wrong(*t);
-    for (int e = 0; e < count; ++e) stack.push_back(stored(*t, e, row, rows));
+    if (t->shape.size() != 3 || t->shape[0] != count || t->shape[1] < wanted.row + rows || t->shape[2] != columns) return wrong(*t);
+    for (int e = 0; e < count; ++e) add(*t, e, wanted.row);
   } else {
     for (int e = 0; e < count; ++e) {
-      const weights::Tensor* t = find(single(e));
+      const weights::Tensor* t = find(wanted.single(e));
       if (!t) return nullptr;
       if (t->shape.size() != 2 || t->rows() != rows || t->columns() != columns) return wrong(*t);
-      stack.push_back(stored(*t, 0, 0, rows));
+      add(*t, 0, 0);
     }
   }
+  write_down(wanted.whole, GgufTensor::Kind::kMatrix, {count, rows, columns}, std::move(pieces), wanted.mlx);
   const std::vector<float> factors = scales(whole, count);
   for (size_t e = 0; e < stack.size(); ++e) {
     stack[e].scale = factors[e];
     bytes += stack[e].bytes.size();
   }
-  return keep(backend_.pack_stack(stack), has(whole) ? whole : single(0), bytes);
+  return keep(backend_.pack_stack(stack), has(whole) ? whole : wanted.single(0), bytes);
 }
 
 std::vector<float> Loader::scales(const std::string& tensor, int count) {
@@ -218,6 +241,7 @@ std::vector<float> Loader::values(const std::string& tensor, int64_t size) {
                t->rows() * t->columns(), size));
     return out;
   }
+  if (form_) return out;
   const auto columns = static_cast<size_t>(t->columns());
   const size_t row_bytes = quant::row_bytes(t->format, columns);
   for (size_t r = 0; r < static_cast<size_t>(t->rows()); ++r) {
@@ -231,10 +255,17 @@ backend::WeightRef Loader::upload(std::span<const float> values) {
   return keep(backend_.vector(values), "a vector", 0);
 }
 
-backend::WeightRef Loader::vector(const std::string& tensor, int64_t size) { return upload(values(tensor, size)); }
+std::vector<float> Loader::values(const Name& name, int64_t size, ValueChange change) {
+  const std::string& tensor = file_name(name);
+  std::vector<float> out = values(tensor, size);
+  if (const weights::Tensor* t = checkpoint_.find(tensor)) {
+    write_down(name, GgufTensor::Kind::kVector, {size}, {{tensor, 0, 0, t->rows()}}, tensor, change);
+  }
+  return out;
+}
 
-backend::Norm Loader::norm(const std::string& tensor, int64_t size, float eps, float offset) {
-  std::vector<float> weight = values(tensor, size);
+backend::Norm Loader::norm(const Name& name, int64_t size, float eps, float offset) {
+  std::vector<float> weight = values(name, size, {offset == 0 ? ValueChange::Kind::kNone : ValueChange::Kind::kAdd, offset});
   for (float& w : weight) w += offset;
   return {upload(weight), eps};
 }

@@ -45,21 +45,29 @@ Status check_architecture(const weights::Checkpoint& checkpoint) {
                weights::printable(declared_architecture(checkpoint)), known);
 }
 
+Result<const Architecture*> find_architecture(const weights::Checkpoint& checkpoint) {
+  KAPITSA_RETURN_IF_ERROR(check_architecture(checkpoint));
+  return find(checkpoint);
+}
+
+Status load_family(const Architecture& family, Loader& loader, Transformer& m) {
+  m.config.architecture = family.name;
+  family.load(loader, m);
+  KAPITSA_RETURN_IF_ERROR(loader.status());
+  const auto unused = loader.unused();
+  if (unused.empty()) return {};
+  return error(Code::kUnsupported, "{}: {} tensor{} that {} does not have, {} for one: running without {} would give wrong answers",
+               loader.checkpoint().path, unused.size(), unused.size() == 1 ? "" : "s", family.name, unused[0],
+               unused.size() == 1 ? "it" : "them");
+}
+
 Result<std::unique_ptr<Model>> Model::load(std::shared_ptr<const weights::Checkpoint> checkpoint, backend::Backend& backend,
                                             const std::function<void(double)>& progress) {
-  const Architecture* architecture = find(*checkpoint);
-  KAPITSA_RETURN_IF_ERROR(check_architecture(*checkpoint));
+  KAPITSA_ASSIGN(const Architecture* architecture, find_architecture(*checkpoint));
   auto model = std::make_unique<Model>();
   model->checkpoint_ = std::move(checkpoint);
-  model->transformer_.config.architecture = architecture->name;
   Loader loader(*model->checkpoint_, backend, progress);
-  architecture->load(loader, model->transformer_);
-  KAPITSA_RETURN_IF_ERROR(loader.status());
-  if (const auto unused = loader.unused(); !unused.empty()) {
-    return error(Code::kUnsupported, "{}: {} tensor{} that {} does not have, {} for one: running without {} would give wrong answers",
-                 model->checkpoint_->path, unused.size(), unused.size() == 1 ? "" : "s", architecture->name, unused[0],
-                 unused.size() == 1 ? "it" : "them");
-  }
+  KAPITSA_RETURN_IF_ERROR(load_family(*architecture, loader, model->transformer_));
   model->weight_bytes_ = loader.resident_bytes();
   architecture->forward(model->transformer_, model->graph_);
   return model;

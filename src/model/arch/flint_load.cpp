@@ -14,6 +14,9 @@ namespace {
 
 // Layers without positions: listed, or those that see everything.
 bool has_rope(Loader& l, int layer, int window) {
+  if (const auto* turned = l.flags("{arch}.attention.rope_pattern"); l.gguf() && turned && static_cast<size_t>(layer) < turned->size()) {
+    return (*turned)[static_cast<size_t>(layer)];
+  }
   const Json& config = l.config();
   if (!config.is_object() || !config.contains("no_rope_layer_indices")) return window > 0;
   const Json& list = config["no_rope_layer_indices"];
@@ -27,15 +30,15 @@ void load(Loader& l, Transformer& m) {
   load_ends(l, m);
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
-    const std::string prefix = layer_prefix(l, i);
+    const Prefix prefix = layer_prefix(l, i);
     load_norms(l, m.config, prefix, layer);
     load_attention(l, m.config, prefix, layer);
     load_head_norms(l, m.config, prefix, layer);
-    layer.sinks = l.vector(prefix + (l.gguf() ? "attn_sinks.weight" : "self_attn.softmax_offset"), m.config.heads);
+    layer.sinks = l.vector(prefix("self_attn.softmax_offset", "attn_sinks.weight"), m.config.heads);
     layer.window = layer_window(l, i);
     layer.rope = has_rope(l, i, layer.window);
-    const std::string mlp = l.gguf() ? prefix : prefix + "mlp.";
-    if (l.has(mlp + (l.gguf() ? "ffn_gate_inp.weight" : "gate.weight"))) load_moe(l, m.config, mlp, true, layer.moe.emplace(moe));
+    const Prefix mlp = prefix.in("mlp.");
+    if (l.has(router_name(mlp))) load_moe(l, m.config, mlp, true, layer.moe.emplace(moe));
     else load_mlp(l, m.config, prefix, layer);
   }
 }

@@ -12,9 +12,9 @@ static void load(Loader& l, Transformer& m) {
   load_ends(l, m);
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
-    const std::string prefix = layer_prefix(l, i);
+    const Prefix prefix = layer_prefix(l, i);
     load_norms(l, m.config, prefix, layer);
-    load_attention(l, m.config, prefix, layer);
+    load_attention(l, m.config, prefix, layer, 1, backend::RopePairs::kNeighbours);
     load_mlp(l, m.config, prefix, layer);
   }
 }

@@ -27,17 +27,16 @@ void load_attention_numbers(Loader& l, Config& c) {
   }
 }
 
-void load_attention_layer(Loader& l, const Config& c, const std::string& p, Layer& layer) {
-  const auto name = [&](const char* hf, const char* gguf) { return p + (l.gguf() ? gguf : hf); };
+void load_attention_layer(Loader& l, const Config& c, const Prefix& p, Layer& layer) {
   const int64_t q = int64_t{c.heads} * c.head_dim, kv = int64_t{c.kv_heads} * c.head_dim;
-  layer.q = l.matrix(name("q_proj.weight", "attn_q.weight"), q, c.hidden);
-  layer.k = l.matrix(name("k_proj.weight", "attn_k.weight"), kv, c.hidden);
-  layer.v = l.matrix(name("v_proj.weight", "attn_v.weight"), kv, c.hidden);
-  layer.o = l.matrix(name("o_proj.weight", "attn_output.weight"), c.hidden, q);
-  layer.q_bias = l.maybe_vector(name("q_proj.bias", "attn_q.bias"), q);
-  layer.k_bias = l.maybe_vector(name("k_proj.bias", "attn_k.bias"), kv);
-  layer.v_bias = l.maybe_vector(name("v_proj.bias", "attn_v.bias"), kv);
-  layer.o_bias = l.maybe_vector(name("o_proj.bias", "attn_output.bias"), c.hidden);
+  layer.q = l.matrix(p("q_proj.weight", "attn_q.weight"), q, c.hidden);
+  layer.k = l.matrix(p("k_proj.weight", "attn_k.weight"), kv, c.hidden);
+  layer.v = l.matrix(p("v_proj.weight", "attn_v.weight"), kv, c.hidden);
+  layer.o = l.matrix(p("o_proj.weight", "attn_output.weight"), c.hidden, q);
+  layer.q_bias = l.maybe_vector(p("q_proj.bias", "attn_q.bias"), q);
+  layer.k_bias = l.maybe_vector(p("k_proj.bias", "attn_k.bias"), kv);
+  layer.v_bias = l.maybe_vector(p("v_proj.bias", "attn_v.bias"), kv);
+  layer.o_bias = l.maybe_vector(p("o_proj.bias", "attn_output.bias"), c.hidden);
 }
 
 void load(Loader& l, Transformer& m) {
@@ -56,21 +55,22 @@ void load(Loader& l, Transformer& m) {
   load_ends(l, m);
   for (int i = 0; i < c.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
-    const std::string prefix = layer_prefix(l, i), p = l.gguf() ? prefix : prefix + "mixer.";
-    layer.attention_norm = l.norm(prefix + (l.gguf() ? "attn_norm.weight" : "norm.weight"), c.hidden, c.norm_eps);
-    if (l.has(p + (l.gguf() ? "ssm_in.weight" : "in_proj.weight"))) {
+    const Prefix prefix = layer_prefix(l, i), p = prefix.in("mixer.");
+    const Name up = p("up_proj.weight", "ffn_up.weight");
+    layer.attention_norm = l.norm(prefix("norm.weight", "attn_norm.weight"), c.hidden, c.norm_eps);
+    if (l.has(p("in_proj.weight", "ssm_in.weight"))) {
       if (!std::exchange(has_mamba, true)) mamba = load_mamba_config(l);
       load_mamba(l, c, p, layer.mamba.emplace(mamba));
-    } else if (l.has(p + (l.gguf() ? "ffn_gate_inp.weight" : "gate.weight"))) {
+    } else if (l.has(router_name(p))) {
       if (!std::exchange(has_moe, true)) {
         moe = load_moe_config(l);
         moe.score = backend::RouteOp::Score::kSigmoid;
         moe.epsilon = 1e-20f;
       }
       load_moe(l, c, p, false, layer.moe.emplace(moe));
-    } else if (const weights::Tensor* up = l.checkpoint().find(p + (l.gguf() ? "ffn_up.weight" : "up_proj.weight"))) {
-      layer.up = l.matrix(up->name, up->rows(), c.hidden);
-      layer.down = l.matrix(p + (l.gguf() ? "ffn_down.weight" : "down_proj.weight"), c.hidden, up->rows());
+    } else if (const weights::Tensor* there = l.peek(up)) {
+      layer.up = l.matrix(up, there->rows(), c.hidden);
+      layer.down = l.matrix(p("down_proj.weight", "ffn_down.weight"), c.hidden, layer.up ? layer.up->rows() : 0);
     } else {
       load_attention_layer(l, c, p, layer);
     }

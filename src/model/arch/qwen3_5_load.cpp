@@ -8,7 +8,7 @@ namespace kapitsa::model {
 void qwen3_5_forward(const Transformer& model, backend::Graph& graph);
 
 static void load(Loader& l, Transformer& m) {
-  load_qwen3_5(l, m, [&](const std::string& prefix, Layer& layer) { load_mlp(l, m.config, prefix, layer); });
+  load_qwen3_5(l, m, [&](const Prefix& prefix, Layer& layer) { load_mlp(l, m.config, prefix, layer); });
 }
 
 extern const Architecture qwen3_5_architecture;

@@ -9,8 +9,8 @@ void qwen3_5_moe_forward(const Transformer& model, backend::Graph& graph);
 
 static void load(Loader& l, Transformer& m) {
   const Moe moe = load_moe_config(l);
-  load_qwen3_5(l, m, [&](const std::string& prefix, Layer& layer) {
-    load_moe(l, m.config, l.gguf() ? prefix : prefix + "mlp.", true, layer.moe.emplace(moe));
+  load_qwen3_5(l, m, [&](const Prefix& prefix, Layer& layer) {
+    load_moe(l, m.config, prefix.in("mlp."), true, layer.moe.emplace(moe));
   });
 }
 

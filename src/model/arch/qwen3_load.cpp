@@ -12,7 +12,7 @@ static void load(Loader& l, Transformer& m) {
   load_ends(l, m);
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
-    const std::string prefix = layer_prefix(l, i);
+    const Prefix prefix = layer_prefix(l, i);
     load_norms(l, m.config, prefix, layer);
     load_attention(l, m.config, prefix, layer);
     load_head_norms(l, m.config, prefix, layer);

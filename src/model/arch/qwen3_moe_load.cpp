@@ -16,13 +16,13 @@ static void load(Loader& l, Transformer& m) {
   load_ends(l, m);
   for (int i = 0; i < m.config.layers && l.status().ok(); ++i) {
     Layer& layer = m.layers.emplace_back();
-    const std::string prefix = layer_prefix(l, i);
+    const Prefix prefix = layer_prefix(l, i);
     load_norms(l, m.config, prefix, layer);
     load_attention(l, m.config, prefix, layer);
     load_head_norms(l, m.config, prefix, layer);
     layer.window = layer_window(l, i);
-    const std::string mlp = l.gguf() ? prefix : prefix + "mlp.";
-    if (l.has(mlp + (l.gguf() ? "ffn_gate_inp.weight" : "gate.weight"))) load_moe(l, m.config, mlp, true, layer.moe.emplace(moe));
+    const Prefix mlp = prefix.in("mlp.");
+    if (l.has(router_name(mlp))) load_moe(l, m.config, mlp, true, layer.moe.emplace(moe));
     else load_mlp(l, m.config, prefix, layer);
   }
 }

@@ -4,8 +4,8 @@
 
 namespace kapitsa::model {
 
-backend::WeightRef load_conv(Loader& l, const std::string& tensor, int64_t channels, int kernel) {
-  const std::vector<float> stored = l.values(tensor, channels * kernel);
+backend::WeightRef load_conv(Loader& l, Name name, int64_t channels, int kernel) {
+  const std::vector<float> stored = l.values(std::move(name).shaped({channels, kernel}), channels * kernel);
   std::vector<float> weight(stored.size());
   for (int64_t c = 0; c < channels; ++c) {
     for (int j = 0; j < kernel; ++j) {
@@ -15,8 +15,8 @@ backend::WeightRef load_conv(Loader& l, const std::string& tensor, int64_t chann
   return l.upload(weight);
 }
 
-backend::WeightRef load_decay(Loader& l, const std::string& tensor, int64_t heads) {
-  std::vector<float> decay = l.values(tensor, heads);
+backend::WeightRef load_decay(Loader& l, const Name& name, int64_t heads) {
+  std::vector<float> decay = l.values(name, heads, {ValueChange::Kind::kMinusExp});
   if (!l.gguf()) {
     for (float& a : decay) a = static_cast<float>(-std::exp(double{a}));
   }

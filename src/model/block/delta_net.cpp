@@ -1,6 +1,7 @@
 #include "model/block/delta_net.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "model/block/conv_weight.h"
 
@@ -39,18 +40,35 @@ DeltaNet load_delta_net_config(Loader& l) {
   return n;
 }
 
-void load_delta_net(Loader& l, const Config& c, const std::string& p, DeltaNet& n) {
-  const auto name = [&](const char* hf, const char* gguf) { return p + (l.gguf() ? gguf : hf); };
-  const int64_t values = int64_t{n.value_heads} * n.value_dim, all = 2 * int64_t{n.key_heads} * n.key_dim + values;
-  n.qkv = l.matrix(name("linear_attn.in_proj_qkv.weight", "attn_qkv.weight"), all, c.hidden);
-  n.z = l.matrix(name("linear_attn.in_proj_z.weight", "attn_gate.weight"), values, c.hidden);
-  n.a = l.matrix(name("linear_attn.in_proj_a.weight", "ssm_alpha.weight"), n.value_heads, c.hidden);
-  n.b = l.matrix(name("linear_attn.in_proj_b.weight", "ssm_beta.weight"), n.value_heads, c.hidden);
-  n.conv = load_conv(l, name("linear_attn.conv1d.weight", "ssm_conv1d.weight"), all, n.kernel);
-  n.decay = load_decay(l, name("linear_attn.A_log", "ssm_a"), n.value_heads);
-  n.dt_bias = l.vector(name("linear_attn.dt_bias", "ssm_dt.bias"), n.value_heads);
-  n.norm = l.norm(name("linear_attn.norm.weight", "ssm_norm.weight"), n.value_dim, c.norm_eps);
-  n.out = l.matrix(name("linear_attn.out_proj.weight", "ssm_out.weight"), c.hidden, values);
+namespace {
+
+// The order of a GGUF's value channels behind `before` others: heads of `size` channels, tiled over the key heads there and
+// grouped by them in a checkpoint.
+std::vector<int32_t> tiled(const DeltaNet& n, int64_t before, int size) {
+  std::vector<int32_t> order(static_cast<size_t>(before + int64_t{n.value_heads} * size));
+  std::iota(order.begin(), order.end(), 0);
+  const int repeat = n.value_heads / n.key_heads;
+  for (int h = 0; h < n.value_heads; ++h) {
+    const int from = h % n.key_heads * repeat + h / n.key_heads;
+    for (int i = 0; i < size; ++i) order[static_cast<size_t>(before) + static_cast<size_t>(h * size + i)] = static_cast<int32_t>(before) + from * size + i;
+  }
+  return order;
+}
+
+}  // namespace
+
+void load_delta_net(Loader& l, const Config& c, const Prefix& p, DeltaNet& n) {
+  const int64_t keys = 2 * int64_t{n.key_heads} * n.key_dim, values = int64_t{n.value_heads} * n.value_dim;
+  const auto mixed = tiled(n, keys, n.value_dim), wide = tiled(n, 0, n.value_dim), one = tiled(n, 0, 1);
+  n.qkv = l.matrix(p("linear_attn.in_proj_qkv.weight", "attn_qkv.weight").with_rows(mixed), keys + values, c.hidden);
+  n.z = l.matrix(p("linear_attn.in_proj_z.weight", "attn_gate.weight").with_rows(wide), values, c.hidden);
+  n.a = l.matrix(p("linear_attn.in_proj_a.weight", "ssm_alpha.weight").with_rows(one), n.value_heads, c.hidden);
+  n.b = l.matrix(p("linear_attn.in_proj_b.weight", "ssm_beta.weight").with_rows(one), n.value_heads, c.hidden);
+  n.conv = load_conv(l, p("linear_attn.conv1d.weight", "ssm_conv1d.weight").with_rows(mixed), keys + values, n.kernel);
+  n.decay = load_decay(l, p("linear_attn.A_log", "ssm_a").with_rows(one), n.value_heads);
+  n.dt_bias = l.vector(p("linear_attn.dt_bias", "ssm_dt.bias").with_rows(one), n.value_heads);
+  n.norm = l.norm(p("linear_attn.norm.weight", "ssm_norm.weight"), n.value_dim, c.norm_eps);
+  n.out = l.matrix(p("linear_attn.out_proj.weight", "ssm_out.weight").with_columns(wide), c.hidden, values);
 }
 
 }  // namespace kapitsa::model

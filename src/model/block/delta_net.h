@@ -5,8 +5,6 @@
 //   h += Wout (RMSNorm(o) * SiLU(z))
 #pragma once
 
-#include <string>
-
 #include "backend/graph.h"
 #include "model/loader.h"
 #include "model/transformer.h"
@@ -18,7 +16,7 @@ void add_delta_net(backend::Graph& graph, backend::Value h, const backend::Norm&
 
 // The numbers that all layers share.
 DeltaNet load_delta_net_config(Loader& loader);
-// A layer's weights. `p`: "model.layers.3." or "blk.3."
-void load_delta_net(Loader& loader, const Config& config, const std::string& p, DeltaNet& net);
+// A layer's weights.
+void load_delta_net(Loader& loader, const Config& config, const Prefix& p, DeltaNet& net);
 
 }  // namespace kapitsa::model

@@ -10,19 +10,29 @@ constexpr int64_t kMaxWidth = 1 << 20;
 constexpr int64_t kMaxHead = 1024, kMaxGroup = 64;
 
 // The tensor's name: in a Hugging Face file the first of `hf` that is there behind the trunk's prefix, else the first of all.
-std::string pick(const Loader& l, const char* gguf, std::initializer_list<const char*> hf) {
-  if (l.gguf()) return gguf;
+Name pick(const Loader& l, const char* gguf, std::initializer_list<const char*> hf) {
+  const Prefix trunk{l.trunk(), ""};
   for (const char* one : hf) {
-    if (l.has(l.trunk() + one)) return l.trunk() + one;
+    if (l.has(l.trunk() + one)) return trunk(one, gguf);
   }
-  return l.trunk() + *hf.begin();
+  return trunk(*hf.begin(), gguf);
 }
 
-std::string embedding_name(const Loader& l) { return pick(l, "token_embd.weight", {"embed_tokens.weight", "embeddings.weight"}); }
+Name embedding_name(const Loader& l) { return pick(l, "token_embd.weight", {"embed_tokens.weight", "embeddings.weight"}); }
 
-std::string head_name(const Loader& l) {
-  if (l.gguf()) return "output.weight";
-  return l.has("language_model.lm_head.weight") ? "language_model.lm_head.weight" : "lm_head.weight";
+Name head_name(const Loader& l) {
+  const char* nested = "language_model.lm_head.weight";
+  return {l.has(nested) ? nested : "lm_head.weight", "output.weight", {}, {}, {}};
+}
+
+// The order of a GGUF's rows, head by head, where its RoPE turns neighbouring channels and the checkpoint's halves.
+std::vector<int32_t> neighbour_rows(int heads, int head_dim) {
+  std::vector<int32_t> rows(static_cast<size_t>(heads) * static_cast<size_t>(head_dim));
+  for (int i = 0; i < static_cast<int>(rows.size()); ++i) {
+    const int in_head = i % head_dim;
+    rows[static_cast<size_t>(i)] = i - in_head + in_head % 2 * (head_dim / 2) + in_head / 2;
+  }
+  return rows;
 }
 
 // The share of a head's channels that RoPE turns.
@@ -49,7 +59,7 @@ void load_common_config(Loader& l, Config& c) {
   }
   const bool no_head = !l.has(head_name(l));
   c.tied = l.gguf() ? no_head : l.maybe_flag("tie_word_embeddings").value_or(no_head);
-  if (const weights::Tensor* embedding = l.checkpoint().find(embedding_name(l))) {
+  if (const weights::Tensor* embedding = l.peek(embedding_name(l))) {
     c.vocabulary = static_cast<int>(std::min<int64_t>(embedding->rows(), kMaxWidth * 16));
   }
 }
@@ -89,8 +99,8 @@ void leave_drafts(Loader& l, Config& c) {
   for (int i = 0; i < drafts; ++i) l.ignore_prefix(fmt::format("blk.{}.", c.layers + i));
 }
 
-std::string layer_prefix(const Loader& l, int layer) {
-  return l.gguf() ? fmt::format("blk.{}.", layer) : fmt::format("{}layers.{}.", l.trunk(), layer);
+Prefix layer_prefix(const Loader& l, int layer) {
+  return {fmt::format("{}layers.{}.", l.trunk(), layer), fmt::format("blk.{}.", layer)};
 }
 
 void load_ends(Loader& l, Transformer& m, float offset) {
@@ -98,7 +108,7 @@ void load_ends(Loader& l, Transformer& m, float offset) {
   m.embedding = l.matrix(embedding_name(l), c.vocabulary, c.hidden,
                          c.tied ? backend::Use::kProduct : backend::Use::kRows);
   m.final_norm = l.norm(pick(l, "output_norm.weight", {"norm.weight", "norm_f.weight"}), c.hidden, c.norm_eps, offset);
-  const std::string head = head_name(l);
+  const Name head = head_name(l);
   if (c.tied) {
     m.head = m.embedding;
     l.ignore(head);  // some files store the tied matrix twice
@@ -107,39 +117,40 @@ void load_ends(Loader& l, Transformer& m, float offset) {
   }
 }
 
-void load_norms(Loader& l, const Config& c, const std::string& p, Layer& layer, float offset) {
-  layer.attention_norm = l.norm(p + (l.gguf() ? "attn_norm.weight" : "input_layernorm.weight"), c.hidden, c.norm_eps, offset);
-  const std::string post = l.has(p + "post_attention_norm.weight") ? "post_attention_norm.weight" : "ffn_norm.weight";
-  layer.mlp_norm = l.norm(p + (l.gguf() ? post : "post_attention_layernorm.weight"), c.hidden, c.norm_eps, offset);
+void load_norms(Loader& l, const Config& c, const Prefix& p, Layer& layer, float offset, const char* gguf_post) {
+  layer.attention_norm = l.norm(p("input_layernorm.weight", "attn_norm.weight"), c.hidden, c.norm_eps, offset);
+  for (const char* other : {"ffn_norm.weight", "post_attention_norm.weight"}) {
+    if (l.gguf() && l.has(p.gguf + other)) gguf_post = other;
+  }
+  layer.mlp_norm = l.norm(p("post_attention_layernorm.weight", gguf_post), c.hidden, c.norm_eps, offset);
 }
 
-void load_attention(Loader& l, const Config& c, const std::string& p, Layer& layer, int q_parts) {
-  const bool gguf = l.gguf();
+void load_attention(Loader& l, const Config& c, const Prefix& p, Layer& layer, int q_parts, backend::RopePairs gguf_pairs) {
   const int64_t q = int64_t{c.heads} * c.head_dim, kv = int64_t{c.kv_heads} * c.head_dim;
-  const auto name = [&](const char* hf, const char* gg) { return p + (gguf ? gg : hf); };
-  layer.q = l.matrix(name("self_attn.q_proj.weight", "attn_q.weight"), q * q_parts, c.hidden);
-  layer.k = l.matrix(name("self_attn.k_proj.weight", "attn_k.weight"), kv, c.hidden);
-  layer.v = l.matrix(name("self_attn.v_proj.weight", "attn_v.weight"), kv, c.hidden);
-  layer.o = l.matrix(name("self_attn.o_proj.weight", "attn_output.weight"), c.hidden, q);
-  layer.q_bias = l.maybe_vector(name("self_attn.q_proj.bias", "attn_q.bias"), q * q_parts);
-  layer.k_bias = l.maybe_vector(name("self_attn.k_proj.bias", "attn_k.bias"), kv);
-  layer.v_bias = l.maybe_vector(name("self_attn.v_proj.bias", "attn_v.bias"), kv);
-  layer.o_bias = l.maybe_vector(name("self_attn.o_proj.bias", "attn_output.bias"), c.hidden);
+  const auto turned = [&](Name name, int heads) {
+    return gguf_pairs == backend::RopePairs::kNeighbours ? std::move(name).with_rows(neighbour_rows(heads, c.head_dim)) : name;
+  };
+  layer.q = l.matrix(turned(p("self_attn.q_proj.weight", "attn_q.weight"), c.heads), q * q_parts, c.hidden);
+  layer.k = l.matrix(turned(p("self_attn.k_proj.weight", "attn_k.weight"), c.kv_heads), kv, c.hidden);
+  layer.v = l.matrix(p("self_attn.v_proj.weight", "attn_v.weight"), kv, c.hidden);
+  layer.o = l.matrix(p("self_attn.o_proj.weight", "attn_output.weight"), c.hidden, q);
+  layer.q_bias = l.maybe_vector(turned(p("self_attn.q_proj.bias", "attn_q.bias"), c.heads), q * q_parts);
+  layer.k_bias = l.maybe_vector(turned(p("self_attn.k_proj.bias", "attn_k.bias"), c.kv_heads), kv);
+  layer.v_bias = l.maybe_vector(p("self_attn.v_proj.bias", "attn_v.bias"), kv);
+  layer.o_bias = l.maybe_vector(p("self_attn.o_proj.bias", "attn_output.bias"), c.hidden);
   // A buffer that old checkpoints carry along.
-  l.ignore(p + "self_attn.rotary_emb.inv_freq");
+  l.ignore(p.hf + "self_attn.rotary_emb.inv_freq");
 }
 
-void load_head_norms(Loader& l, const Config& c, const std::string& p, Layer& layer, float offset) {
-  layer.q_norm = l.norm(p + (l.gguf() ? "attn_q_norm.weight" : "self_attn.q_norm.weight"), c.head_dim, c.norm_eps, offset);
-  layer.k_norm = l.norm(p + (l.gguf() ? "attn_k_norm.weight" : "self_attn.k_norm.weight"), c.head_dim, c.norm_eps, offset);
+void load_head_norms(Loader& l, const Config& c, const Prefix& p, Layer& layer, float offset) {
+  layer.q_norm = l.norm(p("self_attn.q_norm.weight", "attn_q_norm.weight"), c.head_dim, c.norm_eps, offset);
+  layer.k_norm = l.norm(p("self_attn.k_norm.weight", "attn_k_norm.weight"), c.head_dim, c.norm_eps, offset);
 }
 
-void load_mlp(Loader& l, const Config& c, const std::string& p, Layer& layer) {
-  const bool gguf = l.gguf();
-  const auto name = [&](const char* hf, const char* gg) { return p + (gguf ? gg : hf); };
-  layer.gate = l.matrix(name("mlp.gate_proj.weight", "ffn_gate.weight"), c.intermediate, c.hidden);
-  layer.up = l.matrix(name("mlp.up_proj.weight", "ffn_up.weight"), c.intermediate, c.hidden);
-  layer.down = l.matrix(name("mlp.down_proj.weight", "ffn_down.weight"), c.hidden, c.intermediate);
+void load_mlp(Loader& l, const Config& c, const Prefix& p, Layer& layer) {
+  layer.gate = l.matrix(p("mlp.gate_proj.weight", "ffn_gate.weight"), c.intermediate, c.hidden);
+  layer.up = l.matrix(p("mlp.up_proj.weight", "ffn_up.weight"), c.intermediate, c.hidden);
+  layer.down = l.matrix(p("mlp.down_proj.weight", "ffn_down.weight"), c.hidden, c.intermediate);
 }
 
 }  // namespace kapitsa::model

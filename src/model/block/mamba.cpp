@@ -44,17 +44,16 @@ Mamba load_mamba_config(Loader& l) {
   return m;
 }
 
-void load_mamba(Loader& l, const Config& c, const std::string& p, Mamba& m) {
-  const auto name = [&](const char* hf, const char* gguf) { return p + (l.gguf() ? gguf : hf); };
+void load_mamba(Loader& l, const Config& c, const Prefix& p, Mamba& m) {
   const int64_t inner = int64_t{m.heads} * m.head_dim, xbc = inner + 2 * int64_t{m.groups} * m.state_dim;
-  m.in = l.matrix(name("in_proj.weight", "ssm_in.weight"), inner + xbc + m.heads, c.hidden);
-  m.conv = load_conv(l, name("conv1d.weight", "ssm_conv1d.weight"), xbc, m.kernel);
-  m.conv_bias = l.maybe_vector(name("conv1d.bias", "ssm_conv1d.bias"), xbc);
-  m.decay = load_decay(l, name("A_log", "ssm_a"), m.heads);
-  m.dt_bias = l.vector(name("dt_bias", "ssm_dt.bias"), m.heads);
-  m.d = l.vector(name("D", "ssm_d"), m.heads);
-  m.norm = l.norm(name("norm.weight", "ssm_norm.weight"), inner, c.norm_eps);
-  m.out = l.matrix(name("out_proj.weight", "ssm_out.weight"), c.hidden, inner);
+  m.in = l.matrix(p("in_proj.weight", "ssm_in.weight"), inner + xbc + m.heads, c.hidden);
+  m.conv = load_conv(l, p("conv1d.weight", "ssm_conv1d.weight"), xbc, m.kernel);
+  m.conv_bias = l.maybe_vector(p("conv1d.bias", "ssm_conv1d.bias"), xbc);
+  m.decay = load_decay(l, p("A_log", "ssm_a").shaped({m.heads, 1}), m.heads);
+  m.dt_bias = l.vector(p("dt_bias", "ssm_dt.bias"), m.heads);
+  m.d = l.vector(p("D", "ssm_d").shaped({m.heads, 1}), m.heads);
+  m.norm = l.norm(p("norm.weight", "ssm_norm.weight").shaped({m.groups, inner / m.groups}), inner, c.norm_eps);
+  m.out = l.matrix(p("out_proj.weight", "ssm_out.weight"), c.hidden, inner);
 }
 
 }  // namespace kapitsa::model

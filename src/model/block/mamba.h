@@ -5,8 +5,6 @@
 //   h += Wout RMSNorm(y * SiLU(z))                                                       (normed in as many groups)
 #pragma once
 
-#include <string>
-
 #include "backend/graph.h"
 #include "model/loader.h"
 #include "model/transformer.h"
@@ -18,7 +16,7 @@ void add_mamba(backend::Graph& graph, backend::Value h, const backend::Norm& nor
 
 // The numbers that all layers share.
 Mamba load_mamba_config(Loader& loader);
-// A layer's weights. `p`: "backbone.layers.3.mixer." or "blk.3."
-void load_mamba(Loader& loader, const Config& config, const std::string& p, Mamba& mamba);
+// A layer's weights. `p`: "backbone.layers.3.mixer."
+void load_mamba(Loader& loader, const Config& config, const Prefix& p, Mamba& mamba);
 
 }  // namespace kapitsa::model

@@ -5,32 +5,34 @@ namespace {
 
 constexpr int64_t kMaxExperts = 4096, kMaxWidth = 1 << 20;
 
-// The columns or rows of a matrix that the file has, where no number of the config says it.
-int64_t rows_of(const Loader& l, const std::string& tensor, int axis_from_end) {
-  const weights::Tensor* t = l.checkpoint().find(tensor);
-  const auto axes = t ? static_cast<int>(t->shape.size()) : 0;
-  return axes > axis_from_end ? t->shape[static_cast<size_t>(axes - 1 - axis_from_end)] : 0;
+// The columns (0) or rows (1) of a matrix that the file has, where no number of the config says it.
+int64_t axis(const weights::Tensor* t, size_t from_end) {
+  return t && t->shape.size() > from_end ? t->shape[t->shape.size() - 1 - from_end] : 0;
 }
 
-struct Names {
-  std::string whole;                        // all experts
-  std::function<std::string(int)> single;   // one expert
-};
-
-Names names_of(const Loader& l, const std::string& p, const char* part) {
-  if (l.gguf()) return {fmt::format("{}ffn_{}_exps.weight", p, part), [](int) { return std::string(); }};
+Loader::Stack stack_of(const Loader& l, const Prefix& p, const std::string& part) {
+  Loader::Stack stack;
+  stack.mlx = fmt::format("{}switch_mlp.{}_proj.weight", p.hf, part);
   // Newer files keep all experts' matrices in one tensor, which is no module's weight.
-  const std::string fused = fmt::format("{}experts.{}_proj", p, part);
-  return {l.has(fused) ? fused : fmt::format("{}switch_mlp.{}_proj.weight", p, part),
-          [p, part](int e) { return fmt::format("{}experts.{}.{}_proj.weight", p, e, part); }};
+  const std::string fused = fmt::format("{}experts.{}_proj", p.hf, part);
+  stack.whole = {l.has(fused) ? fused : stack.mlx, fmt::format("{}ffn_{}_exps.weight", p.gguf, part), {}, {}, {}};
+  stack.single = [p, part](int e) { return fmt::format("{}experts.{}.{}_proj.weight", p.hf, e, part); };
+  return stack;
 }
 
-backend::WeightRef stack(Loader& l, const Names& names, int count, int64_t rows, int64_t columns) {
-  return l.experts(names.whole, 0, names.single, count, rows, columns);
+// The stack of `part` out of a tensor that holds gate and up, `row` rows down.
+Loader::Stack part_of_fused(const Loader& l, const Prefix& p, const std::string& part, const Name& fused, int64_t row) {
+  Loader::Stack stack = stack_of(l, p, part);
+  stack.row = row;
+  (l.gguf() ? stack.whole.gguf : stack.whole.hf) = l.file_name(fused);
+  return stack;
 }
 
 // The width of an expert, from the tensors themselves: configs differ in how they call it, and some give one a layer.
-int64_t inner_width(const Loader& l, const Names& down) { return rows_of(l, l.has(down.whole) ? down.whole : down.single(0), 0); }
+int64_t inner_width(const Loader& l, const Loader::Stack& down) {
+  const weights::Tensor* whole = l.peek(down.whole);
+  return axis(whole ? whole : l.checkpoint().find(down.single(0)), 0);
+}
 
 }  // namespace
 
@@ -52,45 +54,40 @@ Moe load_moe_config(Loader& l) {
   return m;
 }
 
-void load_moe(Loader& l, const Config& c, const std::string& p, bool gated, Moe& m) {
-  const bool gguf = l.gguf();
-  m.router = l.matrix(p + (gguf ? "ffn_gate_inp.weight" : "gate.weight"), m.experts, c.hidden, backend::Use::kExact);
-  for (const char* bias : {"exp_probs_b.bias", "gate.e_score_correction_bias"}) {
-    if (l.has(p + bias)) m.router_bias = l.vector(p + bias, m.experts);
-  }
-  const std::string latent_down = p + (gguf ? "ffn_latent_down.weight" : "fc1_latent_proj.weight");
-  const std::string latent_up = p + (gguf ? "ffn_latent_up.weight" : "fc2_latent_proj.weight");
+void load_moe(Loader& l, const Config& c, const Prefix& p, bool gated, Moe& m) {
+  m.router = l.matrix(router_name(p), m.experts, c.hidden, backend::Use::kExact);
+  m.router_bias = l.maybe_vector(p("gate.e_score_correction_bias", "exp_probs_b.bias"), m.experts);
+  const Name latent_down = p("fc1_latent_proj.weight", "ffn_latent_down.weight");
   int64_t width = c.hidden;  // what experts read and write
   if (l.has(latent_down)) {
-    width = rows_of(l, latent_down, 1);
+    width = axis(l.peek(latent_down), 1);
     m.latent_down = l.matrix(latent_down, width, c.hidden);
-    m.latent_up = l.matrix(latent_up, c.hidden, width);
+    m.latent_up = l.matrix(p("fc2_latent_proj.weight", "ffn_latent_up.weight"), c.hidden, width);
   }
-  const Names down = names_of(l, p, "down");
+  const Loader::Stack down = stack_of(l, p, "down");
   const int64_t inner = inner_width(l, down);
   if (inner < 1 || inner > kMaxWidth) {
-    return l.fail(error(Code::kCorrupt, "{}: the experts of {} are missing, or {} wide", l.checkpoint().path, p, inner));
+    return l.fail(error(Code::kCorrupt, "{}: the experts of {} are missing, or {} wide", l.checkpoint().path, l.gguf() ? p.gguf : p.hf, inner));
   }
-  const std::string fused = p + (gguf ? "ffn_gate_up_exps.weight" : "experts.gate_up_proj");
-  const auto none = [fused](int) { return fused; };
+  const Name fused = p("experts.gate_up_proj", "ffn_gate_up_exps.weight");
   if (gated && l.has(fused)) {
-    m.gate = l.experts(fused, 0, none, m.experts, inner, width);
-    m.up = l.experts(fused, inner, none, m.experts, inner, width);
+    m.gate = l.experts(part_of_fused(l, p, "gate", fused, 0), m.experts, inner, width);
+    m.up = l.experts(part_of_fused(l, p, "up", fused, inner), m.experts, inner, width);
   } else {
-    if (gated) m.gate = stack(l, names_of(l, p, "gate"), m.experts, inner, width);
-    m.up = stack(l, names_of(l, p, "up"), m.experts, inner, width);
+    if (gated) m.gate = l.experts(stack_of(l, p, "gate"), m.experts, inner, width);
+    m.up = l.experts(stack_of(l, p, "up"), m.experts, inner, width);
   }
-  m.down = stack(l, down, m.experts, width, inner);
+  m.down = l.experts(down, m.experts, width, inner);
 
   for (const char* hf : {"shared_expert.", "shared_experts."}) {
-    const auto name = [&](const char* part) { return gguf ? fmt::format("{}ffn_{}_shexp.weight", p, part) : fmt::format("{}{}{}_proj.weight", p, hf, part); };
-    const int64_t shared = rows_of(l, name("up"), 1);
+    const auto name = [&](const char* part) { return p(fmt::format("{}{}_proj.weight", hf, part), fmt::format("ffn_{}_shexp.weight", part)); };
+    const int64_t shared = axis(l.peek(name("up")), 1);
     if (shared == 0 || m.shared_up) continue;
     if (gated) m.shared_gate = l.matrix(name("gate"), shared, c.hidden);
     m.shared_up = l.matrix(name("up"), shared, c.hidden);
     m.shared_down = l.matrix(name("down"), c.hidden, shared);
   }
-  const std::string shared_switch = p + (gguf ? "ffn_gate_inp_shexp.weight" : "shared_expert_gate.weight");
+  const Name shared_switch = p("shared_expert_gate.weight", "ffn_gate_inp_shexp.weight").shaped({c.hidden});
   if (l.has(shared_switch)) m.shared_switch = l.matrix(shared_switch, 1, c.hidden, backend::Use::kExact);
 }
 

@@ -1,8 +1,6 @@
 // A mixture's numbers and names, in both containers.
 #pragma once
 
-#include <string>
-
 #include "model/loader.h"
 #include "model/transformer.h"
 
@@ -12,8 +10,10 @@ namespace kapitsa::model {
 // routed_scaling_factor; n_group and topk_group.
 Moe load_moe_config(Loader& loader);
 
-// Router, experts and shared expert of a layer into `moe`. `p`: what stands before "gate.weight" in a Hugging Face file
-// ("model.layers.3.mlp.") or before "ffn_gate_inp.weight" in a GGUF. `gated`: experts have a gate.
-void load_moe(Loader& loader, const Config& config, const std::string& p, bool gated, Moe& moe);
+// `p`: what stands before "gate.weight" and "ffn_gate_inp.weight".
+inline Name router_name(const Prefix& p) { return p("gate.weight", "ffn_gate_inp.weight"); }
+
+// Router, experts and shared expert of a layer into `moe`. `gated`: experts have a gate.
+void load_moe(Loader& loader, const Config& config, const Prefix& p, bool gated, Moe& moe);
 
 }  // namespace kapitsa::model

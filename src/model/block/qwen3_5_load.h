@@ -7,6 +7,6 @@
 namespace kapitsa::model {
 
 // Everything but the second half of the layers, which `mlp` loads.
-void load_qwen3_5(Loader& loader, Transformer& model, const std::function<void(const std::string& prefix, Layer&)>& mlp);
+void load_qwen3_5(Loader& loader, Transformer& model, const std::function<void(const Prefix& prefix, Layer&)>& mlp);
 
 }  // namespace kapitsa::model

@@ -104,6 +104,37 @@ backend::Rope make_rope(double theta, int channels, const RopeScaling& s, backen
   return rope;
 }
 
+namespace {
+
+// What a GGUF says of the rotation.
+void say_rope(Loader& loader, double theta, int channels, const RopeScaling& s) {
+  loader.say("{arch}.rope.freq_base", theta);
+  loader.say("{arch}.rope.dimension_count", int64_t{channels});
+  if (s.kind == RopeScaling::Kind::kNone) return;
+  if (s.kind == RopeScaling::Kind::kLlama3) {
+    // Not a key but a tensor: what each frequency is divided by.
+    const backend::Rope plain = make_rope(theta, channels, {}, backend::RopePairs::kHalves), scaled = make_rope(theta, channels, s, plain.pairs);
+    std::vector<float> factors;
+    for (size_t i = 0; i < plain.inverse_frequency.size(); ++i) {
+      factors.push_back(static_cast<float>(plain.inverse_frequency[i] / scaled.inverse_frequency[i]));
+    }
+    return loader.say_values("rope_freqs.weight", std::move(factors));
+  }
+  const bool yarn = s.kind == RopeScaling::Kind::kYarn;
+  loader.say("{arch}.rope.scaling.type", std::string(yarn ? "yarn" : "linear"));
+  loader.say("{arch}.rope.scaling.factor", s.factor);
+  if (!yarn) return;
+  loader.say("{arch}.rope.scaling.original_context_length", static_cast<int64_t>(s.original_context));
+  loader.say("{arch}.rope.scaling.yarn_beta_fast", s.beta_fast);
+  loader.say("{arch}.rope.scaling.yarn_beta_slow", s.beta_slow);
+  if (s.attention_factor > 0) {
+    // Beside the factor that YaRN takes from its scaling, not in its place.
+    loader.say("{arch}.rope.scaling.attn_factor", s.attention_factor / (s.factor > 1 ? 0.1 * std::log(s.factor) + 1 : 1));
+  }
+}
+
+}  // namespace
+
 backend::Rope load_rope(Loader& loader, int channels, int context, double default_theta, backend::RopePairs pairs) {
   double theta = default_theta;
   RopeScaling scaling;
@@ -134,6 +165,7 @@ backend::Rope load_rope(Loader& loader, int channels, int context, double defaul
                       theta, scaling.factor, scaling.original_context));
     return {};
   }
+  say_rope(loader, theta, channels, scaling);
   backend::Rope rope = make_rope(theta, channels, scaling, pairs);
   if (loader.gguf() && loader.has("rope_freqs.weight")) {
     const std::vector<float> factors = loader.values("rope_freqs.weight", channels / 2);
