@@ -13,23 +13,6 @@ namespace {
 
 constexpr uint64_t kMostHeaderBytes = 100'000'000;
 
-// Bits of one element; 0 for a dtype that is not known here.
-int dtype_bits(std::string_view dtype) {
-  struct Known {
-    std::string_view name;
-    int bits;
-  };
-  constexpr Known kKnown[] = {{"F32", 32},    {"F16", 16},    {"BF16", 16},   {"F64", 64},
-                              {"I8", 8},      {"U8", 8},      {"BOOL", 8},    {"I16", 16},
-                              {"U16", 16},    {"I32", 32},    {"U32", 32},    {"I64", 64},
-                              {"U64", 64},    {"C64", 64},    {"F8_E4M3", 8}, {"F8_E5M2", 8},
-                              {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4}};
-  for (const Known& known : kKnown) {
-    if (known.name == dtype) return known.bits;
-  }
-  return 0;
-}
-
 Status check_size(const SafetensorsEntry& entry, size_t size) {
   const auto count = element_count(entry.shape);
   if (!count) {
@@ -49,6 +32,22 @@ Status check_size(const SafetensorsEntry& entry, size_t size) {
 }
 
 }  // namespace
+
+int dtype_bits(std::string_view dtype) {
+  struct Known {
+    std::string_view name;
+    int bits;
+  };
+  constexpr Known kKnown[] = {{"F32", 32},    {"F16", 16},    {"BF16", 16},   {"F64", 64},
+                              {"I8", 8},      {"U8", 8},      {"BOOL", 8},    {"I16", 16},
+                              {"U16", 16},    {"I32", 32},    {"U32", 32},    {"I64", 64},
+                              {"U64", 64},    {"C64", 64},    {"F8_E4M3", 8}, {"F8_E5M2", 8},
+                              {"F8_E8M0", 8}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F4", 4}};
+  for (const Known& known : kKnown) {
+    if (known.name == dtype) return known.bits;
+  }
+  return 0;
+}
 
 Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> bytes) {
   uint64_t length = 0;

@@ -31,6 +31,9 @@ struct StoredTensor {
 // but list it.
 Result<std::vector<StoredTensor>> parse_safetensors(std::span<const std::byte> bytes);
 
+// Bits of one element; 0 for a dtype that is not known here.
+int dtype_bits(std::string_view dtype);
+
 // The format that a dtype is read as; nothing for integers, F64, F8 and the like.
 std::optional<quant::Format> format_of(std::string_view dtype);
 
