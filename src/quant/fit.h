@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace kapitsa::quant {
@@ -22,8 +23,22 @@ inline float fit_offset(int candidate) {
   return static_cast<float>(candidate - 10) * 0.1f;
 }
 
-// x ~ scale * q with q in [-half, half - 1].
-inline float fit_scale(const float* x, int count, int half) {
+// Importance where nobody gives one.
+inline constexpr auto kAllAlike = [] {
+  std::array<float, 256> ones{};
+  ones.fill(1);
+  return ones;
+}();
+inline const float* or_alike(const float* importance) {
+  return importance ? importance : kAllAlike.data();
+}
+// Of the sub-block that begins at weight `at`.
+inline const float* part(const float* importance, int at) {
+  return importance ? importance + at : nullptr;
+}
+
+// x ~ scale * q with q in [-half, half - 1]; `w` weighs the squared errors.
+inline float fit_scale(const float* x, const float* w, int count, int half) {
   float extreme = 0;
   for (int j = 0; j < count; ++j) {
     if (std::fabs(x[j]) > std::fabs(extreme)) extreme = x[j];
@@ -39,10 +54,10 @@ inline float fit_scale(const float* x, int count, int half) {
     float qq = 0;
     for (int j = 0; j < count; ++j) {
       const float q = nearest_level(x[j] * steps, low, high);
-      xq += x[j] * q;
-      qq += q * q;
+      xq += w[j] * (x[j] * q);
+      qq += w[j] * (q * q);
     }
-    // The squared error is sum(x^2) - xq^2 / qq.
+    // The squared error is sum(w x^2) - xq^2 / qq.
     if (qq > 0 && xq * xq > best * qq) {
       best = xq * xq / qq;
       scale = xq / qq;
@@ -51,22 +66,24 @@ inline float fit_scale(const float* x, int count, int half) {
   return scale;
 }
 
-// x ~ scale * q - minimum with q in [0, top], scale >= 0 and minimum >= 0.
+// x ~ scale * q - minimum with q in [0, top], scale >= 0 and minimum >= 0, or of either sign where it is `free`.
 struct ScaleAndMinimum {
   float scale = 0;
   float minimum = 0;
 };
-inline ScaleAndMinimum fit_scale_and_minimum(const float* x, int count, int top) {
-  float low = 0;
-  float high = 0;
+inline ScaleAndMinimum fit_scale_and_minimum(const float* x, const float* w, int count, int top,
+                                             bool free = false) {
+  float low = free ? x[0] : 0;
+  float high = low;
   float sum_x = 0;
+  float n = 0;
   for (int j = 0; j < count; ++j) {
     low = std::min(low, x[j]);
     high = std::max(high, x[j]);
-    sum_x += x[j];
+    sum_x += w[j] * x[j];
+    n += w[j];
   }
   if (!(high > low)) return {};
-  const auto n = static_cast<float>(count);
   const auto limit = static_cast<float>(top);
   ScaleAndMinimum best{(high - low) / limit, -low};
   double best_error = INFINITY;
@@ -77,19 +94,19 @@ inline ScaleAndMinimum fit_scale_and_minimum(const float* x, int count, int top)
     float xq = 0;
     for (int j = 0; j < count; ++j) {
       const float q = nearest_level((x[j] - low) * steps, 0, limit);
-      q_sum += q;
-      qq += q * q;
-      xq += x[j] * q;
+      q_sum += w[j] * q;
+      qq += w[j] * (q * q);
+      xq += w[j] * (x[j] * q);
     }
     const float determinant = n * qq - q_sum * q_sum;
     if (!(determinant > 0)) continue;
     float scale = (n * xq - q_sum * sum_x) / determinant;
     float minimum = (q_sum * xq - qq * sum_x) / determinant;
-    if (minimum < 0) {
+    if (minimum < 0 && !free) {
       minimum = 0;
-      scale = xq / qq;
+      scale = qq > 0 ? xq / qq : 0;
     }
-    // The squared error less sum(x^2), which all candidates share.
+    // The squared error less sum(w x^2), which all candidates share.
     const double error =
         double{scale} * (double{scale} * qq - 2.0 * xq - 2.0 * double{minimum} * q_sum) +
         double{minimum} * (double{minimum} * n + 2.0 * sum_x);

@@ -24,27 +24,33 @@ void decode_blocks(const std::byte* blocks, size_t count, float* out) {
   }
 }
 
+template <class T>
+concept EncodesPlainly = requires(const float* in, typename T::Block& block) {
+  T::encode(in, block);
+};
+template <class T>
+concept Weighs = requires(const float* in, typename T::Block& block) {
+  T::encode(in, in, block);
+};
+
 template <Format format>
-void encode_blocks(const float* in, size_t count, std::byte* blocks) {
+void encode_blocks(const float* in, const float* importance, size_t count, std::byte* blocks) {
   using T = Traits<format>;
   for (size_t i = 0; i < count; ++i) {
     typename T::Block block;
-    T::encode(in + i * T::kElements, block);
+    const size_t at = i * T::kElements;
+    if constexpr (Weighs<T>) T::encode(in + at, importance ? importance + at : nullptr, block);
+    else T::encode(in + at, block);
     std::memcpy(blocks + i * sizeof(block), &block, sizeof(block));
   }
 }
-
-template <class T>
-concept Encodes = requires(const float* in, typename T::Block& block) {
-  T::encode(in, block);
-};
 
 template <Format format>
 constexpr FormatInfo make_info(std::string_view name, int gguf_type) {
   using T = Traits<format>;
   FormatInfo info{name,   gguf_type, T::kElements, sizeof(typename T::Block), decode_blocks<format>,
                   nullptr};
-  if constexpr (Encodes<T>) info.encode = encode_blocks<format>;
+  if constexpr (EncodesPlainly<T> || Weighs<T>) info.encode = encode_blocks<format>;
   return info;
 }
 

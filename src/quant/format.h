@@ -24,8 +24,10 @@ struct FormatInfo {
   // Decodes `blocks` consecutive blocks to float32, the value the format's own library gives, bit
   // for bit.
   void (*decode)(const std::byte* blocks, size_t count, float* out);
-  // Encodes `count` blocks from float32; null where this build only reads the format.
-  void (*encode)(const float* in, size_t count, std::byte* blocks);
+  // Encodes `count` blocks from float32; null where this build only reads the format. What is made small is the sum of
+  // importance * (difference squared): `importance` has a number >= 0 for each weight, the mean square of what the weight is
+  // multiplied with; null: all count alike.
+  void (*encode)(const float* in, const float* importance, size_t count, std::byte* blocks);
 
   double bits_per_weight() const { return 8.0 * block_bytes / block_elements; }
 };

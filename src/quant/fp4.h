@@ -43,7 +43,7 @@ constexpr int nearest_fp4(float x) {
 // The scale byte of `first`..`last` that gives `count` weights the least squared error; of equals
 // the first.
 template <class ToHalfScale>
-int fit_fp4(const float* x, int count, int first, int last, ToHalfScale half_scale_of) {
+int fit_fp4(const float* x, const float* w, int count, int first, int last, ToHalfScale half_scale_of) {
   int best = first;
   float best_error = INFINITY;
   for (int byte = first; byte <= last; ++byte) {
@@ -52,7 +52,7 @@ int fit_fp4(const float* x, int count, int first, int last, ToHalfScale half_sca
     float error = 0;
     for (int j = 0; j < count; ++j) {
       const float off = half_scale * kFp4Doubled[nearest_fp4(x[j] * steps)] - x[j];
-      error += off * off;
+      error += w[j] * (off * off);
     }
     if (error < best_error) {
       best_error = error;

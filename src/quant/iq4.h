@@ -30,7 +30,7 @@ constexpr int nearest_iq4(float x) {
 
 // x ~ scale * level for 32 weights: the scale of least squared error among several roundings, as
 // fit_scale() does for even steps. The weight of largest magnitude may be either end.
-inline float fit_iq4(const float* x) {
+inline float fit_iq4(const float* x, const float* w) {
   float extreme = 0;
   for (int j = 0; j < 32; ++j) {
     if (std::fabs(x[j]) > std::fabs(extreme)) extreme = x[j];
@@ -45,10 +45,10 @@ inline float fit_iq4(const float* x) {
       float qq = 0;
       for (int j = 0; j < 32; ++j) {
         const float q = kIq4Levels[nearest_iq4(x[j] * steps)];
-        xq += x[j] * q;
-        qq += q * q;
+        xq += w[j] * (x[j] * q);
+        qq += w[j] * (q * q);
       }
-      // The squared error is sum(x^2) - xq^2 / qq.
+      // The squared error is sum(w x^2) - xq^2 / qq.
       if (xq * xq > best * qq) {
         best = xq * xq / qq;
         scale = xq / qq;

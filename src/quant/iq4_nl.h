@@ -27,8 +27,8 @@ struct Traits<Format::iq4_nl> {
     decode_iq4(block.q, half_to_float(block.d), out);
   }
 
-  static void encode(const float* in, Block& block) {
-    block.d = float_to_half(fit_iq4(in));
+  static void encode(const float* in, const float* importance, Block& block) {
+    block.d = float_to_half(fit_iq4(in, or_alike(importance)));
     encode_iq4(in, half_to_float(block.d), block.q);
   }
 };

@@ -42,11 +42,11 @@ struct Traits<Format::iq4_xs> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     float scales[8];
     float largest = 0;
     for (int g = 0; g < 8; ++g) {
-      scales[g] = fit_iq4(in + g * kGroup);
+      scales[g] = fit_iq4(in + g * kGroup, or_alike(part(importance, g * kGroup)));
       if (std::fabs(scales[g]) > std::fabs(largest)) largest = scales[g];
     }
     block = {};

@@ -43,13 +43,13 @@ constexpr int k_nibble(const uint8_t (&q)[128], int k, int l) {
 }
 
 // Encodes the scales of a block of 256 and its levels, 0..top, one a byte of `q`.
-inline void encode_k_affine(const float* in, int top, uint16_t& d, uint16_t& dmin, uint8_t (&s)[12],
+inline void encode_k_affine(const float* in, const float* importance, int top, uint16_t& d, uint16_t& dmin, uint8_t (&s)[12],
                             uint8_t (&q)[256]) {
   ScaleAndMinimum fits[kSubBlocks];
   float largest_scale = 0;
   float largest_minimum = 0;
   for (int k = 0; k < kSubBlocks; ++k) {
-    fits[k] = fit_scale_and_minimum(in + k * kSubBlock, kSubBlock, top);
+    fits[k] = fit_scale_and_minimum(in + k * kSubBlock, or_alike(part(importance, k * kSubBlock)), kSubBlock, top);
     largest_scale = std::max(largest_scale, fits[k].scale);
     largest_minimum = std::max(largest_minimum, fits[k].minimum);
   }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "quant/fit.h"
+#include "quant/half.h"
 #include "quant/traits.h"
 
 namespace kapitsa::quant {
@@ -47,6 +49,16 @@ inline float encode_around(const float* in, int half, uint8_t (&q)[32]) {
   return d;
 }
 
+// The same with the scale of least weighted error; returns it as half precision keeps it.
+inline uint16_t encode_around(const float* in, const float* importance, int half, uint8_t (&q)[32]) {
+  if (!importance) return float_to_half(encode_around(in, half, q));
+  const uint16_t d = float_to_half(fit_scale(in, importance, 32, half));
+  const float steps = inverse(half_to_float(d));
+  const auto limit = static_cast<float>(half);
+  for (int j = 0; j < 32; ++j) q[j] = static_cast<uint8_t>(nearest_level(in[j] * steps, -limit, limit - 1) + limit);
+  return d;
+}
+
 // Levels 0..levels-1 from the smallest value up to the largest one.
 struct Affine {
   float scale;
@@ -61,6 +73,25 @@ inline Affine encode_from_minimum(const float* in, int levels, uint8_t (&q)[32])
     q[j] = static_cast<uint8_t>(to_level((in[j] - minimum) * steps + 0.5f, 0, levels - 1));
   }
   return {d, minimum};
+}
+
+// The same with the scale and minimum of least weighted error; returns them as half precision keeps
+// them.
+struct HalfAffine {
+  uint16_t scale;
+  uint16_t minimum;
+};
+inline HalfAffine encode_affine(const float* in, const float* importance, int levels, uint8_t (&q)[32]) {
+  if (!importance) {
+    const Affine plain = encode_from_minimum(in, levels, q);
+    return {float_to_half(plain.scale), float_to_half(plain.minimum)};
+  }
+  const ScaleAndMinimum fit = fit_scale_and_minimum(in, importance, 32, levels - 1, true);
+  const HalfAffine out{float_to_half(fit.scale), float_to_half(-fit.minimum)};
+  const float steps = inverse(half_to_float(out.scale));
+  const float minimum = half_to_float(out.minimum);
+  for (int j = 0; j < 32; ++j) q[j] = static_cast<uint8_t>(nearest_level((in[j] - minimum) * steps, 0, static_cast<float>(levels - 1)));
+  return out;
 }
 
 }  // namespace kapitsa::quant

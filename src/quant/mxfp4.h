@@ -33,12 +33,12 @@ struct Traits<Format::mxfp4> {
     decode_fp4<16>(block.q, half_scale(block.e), out);
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     // With 2^n <= largest magnitude < 2^(n + 1), the scale 2^(n - 2) puts it between 4 and 8, where
     // 6 is the end, and 2^(n - 1) between 2 and 4.
     const uint32_t largest = std::bit_cast<uint32_t>(largest_magnitude(in, kElements));
     const int e = std::clamp(static_cast<int>(largest >> 23) - 2, 0, 253);
-    block.e = static_cast<uint8_t>(fit_fp4(in, kElements, e, e + 1, half_scale));
+    block.e = static_cast<uint8_t>(fit_fp4(in, or_alike(importance), kElements, e, e + 1, half_scale));
     encode_fp4<16>(in, half_scale(block.e), block.q);
   }
 };

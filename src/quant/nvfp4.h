@@ -53,7 +53,7 @@ struct Traits<Format::nvfp4> {
 
   // Scales reach from 2^-9 to 448: smaller weights than about 2^-6 lose precision unless the caller
   // moves a factor out of the tensor first.
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     for (int s = 0; s < 4; ++s) {
       const float* x = in + 16 * s;
       // From a scale just below the one that makes the largest magnitude 6 to one that makes it 4.
@@ -61,7 +61,7 @@ struct Traits<Format::nvfp4> {
       const auto* at = std::lower_bound(kHalfE4M3.data() + 1, end, largest_magnitude(x, 16) / 12);
       const int first = std::clamp(static_cast<int>(at - kHalfE4M3.data()) - 2, 0, 0x7e);
       const int last = std::min(first + 8, 0x7e);
-      block.d[s] = static_cast<uint8_t>(fit_fp4(x, 16, first, last, half_scale));
+      block.d[s] = static_cast<uint8_t>(fit_fp4(x, or_alike(part(importance, 16 * s)), 16, first, last, half_scale));
       encode_fp4<8>(x, half_scale(block.d[s]), block.q + 8 * s);
     }
   }

@@ -45,12 +45,12 @@ struct Traits<Format::q2_k> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     ScaleAndMinimum fits[16];
     float largest_scale = 0;
     float largest_minimum = 0;
     for (int g = 0; g < 16; ++g) {
-      fits[g] = fit_scale_and_minimum(in + g * kGroup, kGroup, 3);
+      fits[g] = fit_scale_and_minimum(in + g * kGroup, or_alike(part(importance, g * kGroup)), kGroup, 3);
       largest_scale = std::max(largest_scale, fits[g].scale);
       largest_minimum = std::max(largest_minimum, fits[g].minimum);
     }
@@ -61,7 +61,7 @@ struct Traits<Format::q2_k> {
     const float dmin = half_to_float(block.dmin);
     for (int g = 0; g < 16; ++g) {
       const float* x = in + g * kGroup;
-      const Stored stored = nearest_stored(x, fits[g], d, dmin);
+      const Stored stored = nearest_stored(x, or_alike(part(importance, g * kGroup)), fits[g], d, dmin);
       block.scales[g] = static_cast<uint8_t>(stored.scale | stored.minimum << 4);
       const TwoBits place = two_bits_of_group(g);
       for (int l = 0; l < kGroup; ++l) {
@@ -84,7 +84,7 @@ struct Traits<Format::q2_k> {
 
   // A scale and a minimum of 4 bits are coarse, so rounding each alone is not the best pair: the
   // least error of the nine pairs around that one is taken.
-  static Stored nearest_stored(const float* x, ScaleAndMinimum fit, float d, float dmin) {
+  static Stored nearest_stored(const float* x, const float* w, ScaleAndMinimum fit, float d, float dmin) {
     const Stored middle{static_cast<int>(nearest_level(fit.scale * inverse(d), 0, 15)),
                         static_cast<int>(nearest_level(fit.minimum * inverse(dmin), 0, 15))};
     Stored best = middle;
@@ -96,7 +96,7 @@ struct Traits<Format::q2_k> {
       for (int l = 0; l < kGroup; ++l) {
         const float off = d * static_cast<float>(tried.scale) * level(x[l], tried, d, dmin) -
                           dmin * static_cast<float>(tried.minimum) - x[l];
-        error += off * off;
+        error += w[l] * (off * off);
       }
       if (error < best_error) {
         best_error = error;

@@ -53,11 +53,11 @@ struct Traits<Format::q3_k> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     float scales[16];
     float largest = 0;
     for (int g = 0; g < 16; ++g) {
-      scales[g] = fit_scale(in + g * kGroup, kGroup, 4);
+      scales[g] = fit_scale(in + g * kGroup, or_alike(part(importance, g * kGroup)), kGroup, 4);
       if (std::fabs(scales[g]) > std::fabs(largest)) largest = scales[g];
     }
     block = {};

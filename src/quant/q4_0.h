@@ -27,9 +27,9 @@ struct Traits<Format::q4_0> {
     for (int j = 0; j < kElements; ++j) out[j] = d * static_cast<float>(low_nibble(block.q, j) - 8);
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     uint8_t q[32];
-    block.d = float_to_half(encode_around(in, 8, q));
+    block.d = encode_around(in, importance, 8, q);
     put_nibbles(q, block.q);
   }
 };

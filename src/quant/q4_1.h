@@ -32,11 +32,11 @@ struct Traits<Format::q4_1> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     uint8_t q[32];
-    const Affine affine = encode_from_minimum(in, 16, q);
-    block.d = float_to_half(affine.scale);
-    block.m = float_to_half(affine.minimum);
+    const HalfAffine affine = encode_affine(in, importance, 16, q);
+    block.d = affine.scale;
+    block.m = affine.minimum;
     put_nibbles(q, block.q);
   }
 };

@@ -39,9 +39,9 @@ struct Traits<Format::q4_k> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     uint8_t levels[256];
-    encode_k_affine(in, 15, block.d, block.dmin, block.scales, levels);
+    encode_k_affine(in, importance, 15, block.d, block.dmin, block.scales, levels);
     put_k_nibbles(levels, block.q);
   }
 };

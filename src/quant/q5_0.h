@@ -33,9 +33,9 @@ struct Traits<Format::q5_0> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     uint8_t q[32];
-    block.d = float_to_half(encode_around(in, 16, q));
+    block.d = encode_around(in, importance, 16, q);
     put_nibbles(q, block.q);
     put_fifth_bits(q, block.high);
   }

@@ -43,9 +43,9 @@ struct Traits<Format::q5_k> {
     }
   }
 
-  static void encode(const float* in, Block& block) {
+  static void encode(const float* in, const float* importance, Block& block) {
     uint8_t levels[256];
-    encode_k_affine(in, 31, block.d, block.dmin, block.scales, levels);
+    encode_k_affine(in, importance, 31, block.d, block.dmin, block.scales, levels);
     put_k_nibbles(levels, block.q);
     for (int l = 0; l < 32; ++l) {
       uint8_t bits = 0;

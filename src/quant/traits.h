@@ -5,8 +5,9 @@
 //     using Block = BlockQ4_0;                    // the stored bytes, no padding
 //     static constexpr int kElements = 32;        // weights in a block
 //     static void decode(const Block& block, float* out);   // kElements floats
-//     static void encode(const float* in, Block& block);    // leave it out where the format is
-//     read only
+//     // Leave it out where the format is read only; without `importance` (may be null: all alike)
+//     // where there is nothing to choose.
+//     static void encode(const float* in, const float* importance, Block& block);
 //   };
 #pragma once
 

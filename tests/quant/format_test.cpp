@@ -46,7 +46,7 @@ std::vector<float> round_trip(Format format, const std::vector<float>& values) {
   const FormatInfo& f = info(format);
   std::vector<std::byte> blocks(row_bytes(format, values.size()));
   std::vector<float> back(values.size());
-  f.encode(values.data(), values.size() / f.block_elements, blocks.data());
+  f.encode(values.data(), nullptr, values.size() / f.block_elements, blocks.data());
   decode_row(format, blocks.data(), values.size(), back.data());
   return back;
 }
@@ -105,6 +105,43 @@ TEST(Encode, KeepsWhatTheFormatHolds) {
     const auto bound = moved.find(format);
     EXPECT_LE(relative_error(format, once), bound == moved.end() ? 0 : bound->second)
         << info(format).name;
+  }
+}
+
+// The sum of importance * (error squared), for an encoder that knows the importance and for one that does not.
+TEST(Encode, PutsPrecisionWhereTheImportanceIs) {
+  const std::vector<float> values = gaussian(0.02f);
+  std::mt19937 random(5);
+  std::lognormal_distribution<float> skewed(0, 2);
+  std::vector<float> importance(values.size());
+  for (float& one : importance) one = skewed(random);
+  const auto error = [&](Format format, const float* told) {
+    const FormatInfo& f = info(format);
+    std::vector<std::byte> blocks(row_bytes(format, values.size()));
+    std::vector<float> back(values.size());
+    f.encode(values.data(), told, values.size() / f.block_elements, blocks.data());
+    decode_row(format, blocks.data(), values.size(), back.data());
+    double sum = 0;
+    for (size_t i = 0; i < values.size(); ++i) sum += importance[i] * std::pow(static_cast<double>(back[i]) - values[i], 2);
+    return sum;
+  };
+  for (const Format format : {Format::q4_0, Format::q4_1, Format::q5_0, Format::q5_1, Format::q2_k, Format::q3_k, Format::q4_k,
+                              Format::q5_k, Format::q6_k, Format::iq4_nl, Format::iq4_xs, Format::mxfp4, Format::nvfp4}) {
+    const double bound = format == Format::mxfp4 ? 0.98 : 0.65;  // MXFP4 has only powers of two to choose from
+    EXPECT_LT(error(format, importance.data()), bound * error(format, nullptr)) << info(format).name;
+    RecordProperty(std::string(info(format).name), std::to_string(error(format, importance.data()) / error(format, nullptr)));
+  }
+}
+
+TEST(Encode, TakesImportanceOfZero) {
+  const std::vector<float> values = gaussian(0.02f), none(256, 0.0f);
+  for (Format format : written()) {
+    const FormatInfo& f = info(format);
+    std::vector<std::byte> blocks(row_bytes(format, 256));
+    std::vector<float> back(256);
+    f.encode(values.data(), none.data(), 256 / f.block_elements, blocks.data());
+    decode_row(format, blocks.data(), 256, back.data());
+    for (const float x : back) EXPECT_TRUE(std::isfinite(x)) << f.name;
   }
 }
 

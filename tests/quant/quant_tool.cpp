@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     std::fwrite(floats.data(), sizeof(float), floats.size(), stdout);
   } else {
     std::memcpy(floats.data(), in.data(), floats.size() * sizeof(float));
-    info.encode(floats.data(), count, blocks.data());
+    info.encode(floats.data(), nullptr, count, blocks.data());
     std::fwrite(blocks.data(), 1, blocks.size(), stdout);
   }
   return 0;
