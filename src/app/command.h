@@ -19,6 +19,7 @@ void add_run(CLI::App& root, Run& run, const Globals& globals);
 void add_show(CLI::App& root, Run& run, const Globals& globals);
 void add_tokenize(CLI::App& root, Run& run, const Globals& globals);
 void add_logits(CLI::App& root, Run& run, const Globals& globals);
+void add_quantize(CLI::App& root, Run& run, const Globals& globals);
 void add_completion(CLI::App& root, Run& run);
 
 }  // namespace kapitsa::app

@@ -87,6 +87,7 @@ struct Program {
     add_rm(app, run);
     add_tokenize(app, run, globals);
     add_logits(app, run, globals);
+    add_quantize(app, run, globals);
     add_completion(app, run);
     app.footer(
         "kapitsa run smollm2 \"Why is the sky blue?\"   asks a small model a question.\n"

@@ -12,10 +12,11 @@ MAY = {
     "model": {"base", "quant", "weights", "backend"},
     "text": {"base", "weights"},
     "engine": {"base", "quant", "weights", "backend", "model", "text"},
+    "convert": {"base", "quant", "weights", "backend", "model", "text", "engine"},
     "api": {"base", "text", "engine"},
     "net": {"base"},
     "hub": {"base"},
-    "app": {"base", "quant", "weights", "backend", "model", "text", "engine", "api", "net", "hub"},
+    "app": {"base", "quant", "weights", "backend", "model", "text", "engine", "convert", "api", "net", "hub"},
 }
 LONGEST = 400
 GENERATED = {"src/text/unicode/table.cpp"}
