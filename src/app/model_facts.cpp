@@ -43,8 +43,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
 void count(const weights::Tensor& tensor, TensorClass& into) {
   ++into.tensors;
   into.parameters += tensor.rows() * tensor.columns();
-  into.bytes += tensor.bytes.size();
-  into.formats[std::string(quant::info(tensor.format).name)] += tensor.bytes.size();
+  into.bytes += tensor.stored_bytes();
+  into.formats[tensor.format_name()] += tensor.stored_bytes();
 }
 
 bool sane(std::optional<int64_t> n) {

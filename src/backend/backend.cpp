@@ -9,6 +9,12 @@ int bucket(int rows) {
   return (rows + kPage - 1) / kPage * kPage;
 }
 
+size_t Stored::stored_bytes() const {
+  if (!planes) return bytes.size();
+  const auto scales = static_cast<size_t>(planes->scale_count(rows) * planes->groups()) * quant::scale_bytes(planes->scale);
+  return static_cast<size_t>(rows) * planes->row_bytes() + scales * (planes->biases.empty() ? 1 : 2);
+}
+
 size_t kv_page_bytes(const Graph& graph, KvType type, int group) {
   size_t values = 0;
   for (const int index : graph.kv_groups()[static_cast<size_t>(group)].layers) {

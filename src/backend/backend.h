@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "backend/graph.h"
 #include "base/status.h"
 #include "quant/format.h"
+#include "quant/planes.h"
 
 namespace kapitsa::backend {
 
@@ -29,10 +31,14 @@ int bucket(int rows);
 struct Stored {
   quant::Format format = quant::Format::f32;
   int64_t rows = 0, columns = 0;
-  std::span<const std::byte> bytes;  // rows one after another; must outlive the Weight
+  std::span<const std::byte> bytes;  // rows one after another; must outlive the Weight. Of Format::planes: the codes
+  std::optional<quant::Planes> planes;  // of Format::planes: row 0 is the matrix's
   float scale = 1;  // factor on every product, beside the format's own scales
   // Called with parts of `bytes` that the backend has copied and will not read again; may be empty.
   std::function<void(std::span<const std::byte>)> release;
+
+  // What the file spends on it.
+  size_t stored_bytes() const;
 };
 
 enum class Use {

@@ -13,12 +13,12 @@ Status nothing() { return Status(Code::kUnsupported, "an outline computes nothin
 }  // namespace
 
 Result<WeightRef> Outline::pack(const Stored& stored, Use) {
-  return WeightRef(std::make_shared<Shape>(stored.rows, stored.columns, 1, stored.bytes.size()));
+  return WeightRef(std::make_shared<Shape>(stored.rows, stored.columns, 1, stored.stored_bytes()));
 }
 
 Result<WeightRef> Outline::pack_stack(std::span<const Stored> experts) {
   size_t bytes = 0;
-  for (const Stored& one : experts) bytes += one.bytes.size();
+  for (const Stored& one : experts) bytes += one.stored_bytes();
   return WeightRef(std::make_shared<Shape>(experts[0].rows, experts[0].columns, static_cast<int>(experts.size()), bytes));
 }
 

@@ -48,8 +48,7 @@ Result<Report> write_gguf(const weights::Checkpoint& checkpoint, const std::stri
   for (const GgufTensor& tensor : form.tensors) {
     const quant::Format format = gguf_format(options.plan, tensor, class_of(tensor, tied), layers);
     KAPITSA_ASSIGN(Source source, Source::of(checkpoint, tensor));
-    const double before = quant::info(source.format()).bits_per_weight();
-    if (before < 8 && format != source.format()) ++report.requantised;
+    if (source.bits() < 8 && format != source.format()) ++report.requantised;
     tasks.emplace_back(std::move(source), tensor, format, entries.size());
     entries.push_back({tensor.name, format, tensor.shape});
     if (!tasks.back().factor_name().empty()) {

@@ -35,7 +35,7 @@ std::vector<float> vector_values(const GgufTensor& tensor, const weights::Tensor
   std::vector<float> flat(static_cast<size_t>(stored->rows() * stored->columns()));
   const auto columns = static_cast<size_t>(stored->columns());
   for (int64_t r = 0; r < stored->rows(); ++r) {
-    quant::decode_row(stored->format, row_bytes_of(*stored, r, 1).data(), columns, flat.data() + static_cast<size_t>(r) * columns);
+    stored->decode_row(r, flat.data() + static_cast<size_t>(r) * columns);
   }
   change(tensor.change, flat);
   if (tensor.rows.empty()) return flat;
@@ -66,16 +66,22 @@ Result<Source> Source::of(const weights::Checkpoint& checkpoint, const GgufTenso
     return out;
   }
   out.format_ = out.stored_[0]->format;
-  out.verbatim_ = tensor.columns.empty() && tensor.change.kind == ValueChange::Kind::kNone && tensor.rows.empty();
+  out.verbatim_ = !out.stored_[0]->planes && tensor.columns.empty() && tensor.change.kind == ValueChange::Kind::kNone && tensor.rows.empty();
   for (const auto* stored : out.stored_) out.verbatim_ = out.verbatim_ && stored->format == out.format_;
   return out;
+}
+
+double Source::bits() const {
+  if (stored_.empty()) return 32;
+  const auto& t = *stored_[0];
+  return 8.0 * static_cast<double>(t.stored_bytes()) / static_cast<double>(t.rows() * t.columns());
 }
 
 void Source::read_one(int64_t matrix, int64_t row, float* out) const {
   const auto& t = *stored_[static_cast<size_t>(matrix)];
   const auto& piece = tensor_->pieces[static_cast<size_t>(matrix)];
   const int64_t from = tensor_->rows.empty() ? row : tensor_->rows[static_cast<size_t>(row)];
-  quant::decode_row(t.format, row_bytes_of(t, stored_row(t, piece, from), 1).data(), static_cast<size_t>(columns_), out);
+  t.decode_row(stored_row(t, piece, from), out);
 }
 
 void Source::read(int64_t matrix, int64_t row, int64_t count, float* out) const {
@@ -103,7 +109,11 @@ void Source::release(int64_t matrix, int64_t row, int64_t count) const {
   // Rows in another order are still wanted by others.
   if (stored_.empty() || !tensor_->rows.empty()) return;
   const auto& t = *stored_[static_cast<size_t>(matrix)];
-  if (t.file) t.file->drop(bytes(matrix, row, count));
+  if (!t.file) return;
+  if (!t.planes) return t.file->drop(bytes(matrix, row, count));
+  const size_t size = t.planes->row_bytes();
+  const int64_t first = stored_row(t, tensor_->pieces[static_cast<size_t>(matrix)], row);
+  t.file->drop(t.planes->codes.subspan(static_cast<size_t>(first) * size, static_cast<size_t>(count) * size));
 }
 
 }  // namespace kapitsa::convert

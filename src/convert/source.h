@@ -20,6 +20,8 @@ class Source {
   int64_t columns() const { return columns_; }
   // The format that all of it has, where it is copied as it is; f32 where it is made.
   quant::Format format() const { return format_; }
+  // That the checkpoint spends on a weight.
+  double bits() const;
   // Whether bytes can be copied: nothing is reordered, changed or scaled.
   bool verbatim() const { return verbatim_; }
 

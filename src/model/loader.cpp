@@ -127,10 +127,15 @@ const weights::Tensor* Loader::find(const std::string& tensor) {
 }
 
 backend::Stored Loader::stored(const weights::Tensor& t, int64_t matrix, int64_t row, int64_t rows) const {
-  const size_t row_bytes = quant::row_bytes(t.format, static_cast<size_t>(t.columns()));
   const int64_t matrix_rows = t.shape.size() > 2 ? t.shape[t.shape.size() - 2] : t.rows();
+  if (t.planes) {
+    backend::Stored out{.format = t.format, .rows = rows, .columns = t.columns()};
+    out.planes = t.planes->matrix(matrix, matrix_rows).from(row);
+    return out;
+  }
+  const size_t row_bytes = quant::row_bytes(t.format, static_cast<size_t>(t.columns()));
   const auto from = static_cast<size_t>(matrix * matrix_rows + row) * row_bytes;
-  backend::Stored out{t.format, rows, t.columns(), t.bytes.subspan(from, static_cast<size_t>(rows) * row_bytes), 1, nullptr};
+  backend::Stored out{.format = t.format, .rows = rows, .columns = t.columns(), .bytes = t.bytes.subspan(from, static_cast<size_t>(rows) * row_bytes)};
   if (t.file) out.release = [file = t.file](std::span<const std::byte> part) { file->drop(part); };
   return out;
 }
@@ -177,7 +182,7 @@ backend::WeightRef Loader::matrix(const Name& name, int64_t rows, int64_t column
              {{tensor, 0, 0, rows}}, tensor);
   backend::Stored matrix = stored(*t, 0, 0, rows);
   matrix.scale = scales(tensor, 1)[0];
-  return keep(backend_.pack(matrix, use), tensor, t->bytes.size());
+  return keep(backend_.pack(matrix, use), tensor, t->stored_bytes());
 }
 
 backend::WeightRef Loader::experts(const Stack& wanted, int count, int64_t rows, int64_t columns) {
@@ -213,7 +218,7 @@ backend::WeightRef Loader::experts(const Stack& wanted, int count, int64_t rows,
   const std::vector<float> factors = scales(whole, count);
   for (size_t e = 0; e < stack.size(); ++e) {
     stack[e].scale = factors[e];
-    bytes += stack[e].bytes.size();
+    bytes += stack[e].stored_bytes();
   }
   return keep(backend_.pack_stack(stack), has(whole) ? whole : wanted.single(0), bytes);
 }
@@ -243,10 +248,7 @@ std::vector<float> Loader::values(const std::string& tensor, int64_t size) {
   }
   if (form_) return out;
   const auto columns = static_cast<size_t>(t->columns());
-  const size_t row_bytes = quant::row_bytes(t->format, columns);
-  for (size_t r = 0; r < static_cast<size_t>(t->rows()); ++r) {
-    quant::decode_row(t->format, t->bytes.data() + r * row_bytes, columns, out.data() + r * columns);
-  }
+  for (int64_t r = 0; r < t->rows(); ++r) t->decode_row(r, out.data() + static_cast<size_t>(r) * columns);
   return out;
 }
 

@@ -61,9 +61,12 @@ constexpr std::array kFormats{
 #undef KAPITSA_FORMAT
 };
 
+constexpr FormatInfo kPlanes{"planes", -1, 1, 0, nullptr, nullptr};
+
 }  // namespace
 
 const FormatInfo& info(Format format) {
+  if (format == Format::planes) return kPlanes;
   return kFormats[static_cast<size_t>(format)];
 }
 

@@ -13,6 +13,7 @@ enum class Format : uint8_t {
 #define KAPITSA_FORMAT(id, name, gguf) id,
 #include "quant/formats.def"
 #undef KAPITSA_FORMAT
+  planes,  // no blocks: codes and scales lie apart (planes.h)
 };
 
 // A format's row is `columns / block_elements` blocks of `block_bytes`, one after another.

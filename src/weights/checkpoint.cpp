@@ -21,6 +21,18 @@ int64_t Tensor::columns() const {
   return shape.empty() ? 1 : shape.back();
 }
 
+std::string Tensor::format_name() const {
+  return planes ? planes->name() : std::string(quant::info(format).name);
+}
+
+void Tensor::decode_row(int64_t row, float* out) const {
+  const auto width = static_cast<size_t>(columns());
+  if (!planes) return quant::decode_row(format, bytes.data() + static_cast<size_t>(row) * quant::row_bytes(format, width), width, out);
+  // Each matrix of a stack has scales of its own.
+  const int64_t matrix_rows = shape.size() > 2 ? shape[shape.size() - 2] : rows();
+  planes->matrix(row / matrix_rows, matrix_rows).decode(row % matrix_rows, 0, columns(), out);
+}
+
 const Tensor* Checkpoint::find(std::string_view name) const {
   const auto it = tensors_.find(name);
   return it == tensors_.end() ? nullptr : &it->second;

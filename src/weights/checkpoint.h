@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "quant/format.h"
+#include "quant/planes.h"
 #include "weights/metadata.h"
 
 namespace kapitsa::weights {
@@ -25,9 +26,14 @@ struct Tensor {
   std::vector<int64_t> shape;
   std::span<const std::byte> bytes;  // checked: exactly the size that format and shape ask for
   const FileMap* file = nullptr;     // whose mapping `bytes` lies in; null for bytes in memory
+  std::shared_ptr<const quant::Planes> planes;  // of Format::planes, and only then; `bytes` are the codes
 
   int64_t rows() const;     // the product of all axes but the last
   int64_t columns() const;  // the last axis; 1 for a scalar
+  size_t stored_bytes() const { return planes ? planes->bytes() : bytes.size(); }
+  std::string format_name() const;
+  // Row `row`, counted over all axes but the last, as float32.
+  void decode_row(int64_t row, float* out) const;
 };
 
 enum class Container { gguf, safetensors };

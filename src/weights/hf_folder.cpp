@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "weights/hf_index.h"
+#include "weights/join.h"
 #include "weights/printable.h"
 #include "weights/safetensors.h"
 
@@ -66,23 +67,21 @@ Status read_chat_template(const std::string& folder, Checkpoint& out) {
   return {};
 }
 
-Status add(const StoredTensor& stored, const FileMap* file, Checkpoint& out) {
-  if (const auto format = format_of(stored.dtype)) {
-    return out.add({stored.name, *format, stored.shape, stored.bytes, file});
-  }
-  return out.add_unread(stored.name, stored.dtype);
+Status add(const StoredTensor& stored, const FileMap* file, RawTensors& raw) {
+  if (raw.try_emplace(stored.name, stored, file).second) return {};
+  return error(Code::kCorrupt, "two tensors are named '{}'", printable(stored.name));
 }
 
-Status read_whole(const std::string& path, Checkpoint& out) {
+Status read_whole(const std::string& path, RawTensors& raw, Checkpoint& out) {
   KAPITSA_ASSIGN(SafetensorsFile file, SafetensorsFile::open(path));
   for (const StoredTensor& stored : file.tensors) {
-    KAPITSA_RETURN_IF_ERROR(add(stored, file.file.get(), out).in(path));
+    KAPITSA_RETURN_IF_ERROR(add(stored, file.file.get(), raw).in(path));
   }
   out.keep(std::move(file.file));
   return {};
 }
 
-Status read_shards(const std::string& folder, Checkpoint& out) {
+Status read_shards(const std::string& folder, RawTensors& raw, Checkpoint& out) {
   KAPITSA_ASSIGN(const ShardIndex index, read_shard_index(in_folder(folder, kIndex)));
   for (const auto& [shard, names] : index) {
     const std::string path = in_folder(folder, shard);
@@ -95,7 +94,7 @@ Status read_shards(const std::string& folder, Checkpoint& out) {
     for (const StoredTensor& stored : file.tensors) {
       if (!names.contains(stored.name)) continue;
       ++found;
-      KAPITSA_RETURN_IF_ERROR(add(stored, file.file.get(), out).in(path));
+      KAPITSA_RETURN_IF_ERROR(add(stored, file.file.get(), raw).in(path));
     }
     if (found != names.size()) {
       for (const std::string& name : names) {
@@ -107,6 +106,13 @@ Status read_shards(const std::string& folder, Checkpoint& out) {
     out.keep(std::move(file.file));
   }
   return {};
+}
+
+// Everything that is in the folder, by name.
+Status read_tensors(const std::string& folder, RawTensors& raw, Checkpoint& out) {
+  if (const std::string whole = in_folder(folder, kWeights); is_file(whole)) return read_whole(whole, raw, out);
+  if (is_file(in_folder(folder, kIndex))) return read_shards(folder, raw, out);
+  return error(Code::kNotFound, "{}: holds neither {} nor {}", folder, kWeights, kIndex);
 }
 
 }  // namespace
@@ -130,11 +136,17 @@ Status read_hf_folder(const std::string& folder, Checkpoint& out) {
     out.tokenizer_json_path = std::move(path);
   }
   KAPITSA_RETURN_IF_ERROR(read_chat_template(folder, out));
-  if (const std::string whole = in_folder(folder, kWeights); is_file(whole)) {
-    return read_whole(whole, out);
+  RawTensors raw;
+  KAPITSA_RETURN_IF_ERROR(read_tensors(folder, raw, out));
+  KAPITSA_RETURN_IF_ERROR(join_parts(raw, out).in(folder));
+  for (auto& [name, tensor] : raw) {
+    if (const auto format = format_of(tensor.stored.dtype)) {
+      KAPITSA_RETURN_IF_ERROR(out.add({name, *format, tensor.stored.shape, tensor.stored.bytes, tensor.file, nullptr}));
+    } else {
+      KAPITSA_RETURN_IF_ERROR(out.add_unread(name, tensor.stored.dtype));
+    }
   }
-  if (is_file(in_folder(folder, kIndex))) return read_shards(folder, out);
-  return error(Code::kNotFound, "{}: holds neither {} nor {}", folder, kWeights, kIndex);
+  return {};
 }
 
 }  // namespace kapitsa::weights

@@ -10,9 +10,10 @@ int64_t axis(const weights::Tensor* t, size_t from_end) {
   return t && t->shape.size() > from_end ? t->shape[t->shape.size() - 1 - from_end] : 0;
 }
 
-Loader::Stack stack_of(const Loader& l, const Prefix& p, const std::string& part) {
+Loader::Stack stack_of(const Loader& l, const Prefix& p, bool gated, const std::string& part) {
   Loader::Stack stack;
-  stack.mlx = fmt::format("{}switch_mlp.{}_proj.weight", p.hf, part);
+  // MLX numbers the matrices of experts that have no gate.
+  stack.mlx = fmt::format("{}switch_mlp.{}.weight", p.hf, gated ? part + "_proj" : part == "up" ? "fc1" : "fc2");
   // Newer files keep all experts' matrices in one tensor, which is no module's weight.
   const std::string fused = fmt::format("{}experts.{}_proj", p.hf, part);
   stack.whole = {l.has(fused) ? fused : stack.mlx, fmt::format("{}ffn_{}_exps.weight", p.gguf, part), {}, {}, {}};
@@ -22,7 +23,7 @@ Loader::Stack stack_of(const Loader& l, const Prefix& p, const std::string& part
 
 // The stack of `part` out of a tensor that holds gate and up, `row` rows down.
 Loader::Stack part_of_fused(const Loader& l, const Prefix& p, const std::string& part, const Name& fused, int64_t row) {
-  Loader::Stack stack = stack_of(l, p, part);
+  Loader::Stack stack = stack_of(l, p, true, part);
   stack.row = row;
   (l.gguf() ? stack.whole.gguf : stack.whole.hf) = l.file_name(fused);
   return stack;
@@ -64,7 +65,7 @@ void load_moe(Loader& l, const Config& c, const Prefix& p, bool gated, Moe& m) {
     m.latent_down = l.matrix(latent_down, width, c.hidden);
     m.latent_up = l.matrix(p("fc2_latent_proj.weight", "ffn_latent_up.weight"), c.hidden, width);
   }
-  const Loader::Stack down = stack_of(l, p, "down");
+  const Loader::Stack down = stack_of(l, p, gated, "down");
   const int64_t inner = inner_width(l, down);
   if (inner < 1 || inner > kMaxWidth) {
     return l.fail(error(Code::kCorrupt, "{}: the experts of {} are missing, or {} wide", l.checkpoint().path, l.gguf() ? p.gguf : p.hf, inner));
@@ -74,8 +75,8 @@ void load_moe(Loader& l, const Config& c, const Prefix& p, bool gated, Moe& m) {
     m.gate = l.experts(part_of_fused(l, p, "gate", fused, 0), m.experts, inner, width);
     m.up = l.experts(part_of_fused(l, p, "up", fused, inner), m.experts, inner, width);
   } else {
-    if (gated) m.gate = l.experts(stack_of(l, p, "gate"), m.experts, inner, width);
-    m.up = l.experts(stack_of(l, p, "up"), m.experts, inner, width);
+    if (gated) m.gate = l.experts(stack_of(l, p, gated, "gate"), m.experts, inner, width);
+    m.up = l.experts(stack_of(l, p, gated, "up"), m.experts, inner, width);
   }
   m.down = l.experts(down, m.experts, width, inner);
 

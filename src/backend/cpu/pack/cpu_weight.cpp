@@ -71,6 +71,7 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend
     return error(Code::kCorrupt, "rows of {} weights do not divide into {} blocks of {}", first.columns, info.name, info.block_elements);
   }
   for (const backend::Stored& stored : stack) {
+    if (stored.planes && first.planes && stored.rows == first.rows && stored.columns == first.columns) continue;
     if (stored.format != first.format || stored.rows != first.rows || stored.columns != first.columns) {
       return error(Code::kCorrupt, "a stack of {} by {} {} matrices holds one of {} by {} {}", first.rows, first.columns,
                    info.name, stored.rows, stored.columns, quant::info(stored.format).name);
@@ -81,8 +82,11 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend
     }
   }
   if (layout == Layout::kStored) {
-    for (const backend::Stored& stored : stack) w->stored_.push_back(stored.bytes);
-    w->bytes_ = first.bytes.size() * stack.size();
+    for (const backend::Stored& stored : stack) {
+      if (stored.planes) w->planes_.push_back(*stored.planes);
+      else w->stored_.push_back(stored.bytes);
+      w->bytes_ += stored.stored_bytes();
+    }
     return std::shared_ptr<const CpuWeight>(std::move(w));
   }
   if (layout == Layout::kQuantPanels) {
@@ -119,14 +123,20 @@ Result<std::shared_ptr<const CpuWeight>> CpuWeight::pack(std::span<const backend
   return std::shared_ptr<const CpuWeight>(std::move(w));
 }
 
+void CpuWeight::decode_stored(size_t matrix, int64_t row, int64_t column, int64_t count, float* out) const {
+  if (!planes_.empty()) return planes_[matrix].decode(row, column, count, out);
+  const auto& info = quant::info(format_);
+  const std::byte* bytes = stored_[matrix].data() + static_cast<size_t>(row) * row_bytes_ + column / info.block_elements * info.block_bytes;
+  quant::decode_row(format_, bytes, static_cast<size_t>(count), out);
+}
+
 void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
   if (layout_ == Layout::kVector) {
     std::memcpy(out, memory_.data(), static_cast<size_t>(columns_) * 4);
     return;
   }
-  const std::byte* bytes = scratch;
   if (layout_ == Layout::kStored) {
-    bytes = stored_[0].data() + static_cast<size_t>(row) * row_bytes_;
+    decode_stored(0, row, 0, columns_, out);
   } else if (layout_ == Layout::kQuantPanels) {
     unpack_row(*panel_layout_, row_bytes_ / static_cast<size_t>(superblocks_),
                reinterpret_cast<const uint8_t*>(panel(row / kPanelRows)), static_cast<int>(row % kPanelRows), superblocks_, scratch);
@@ -135,23 +145,18 @@ void CpuWeight::read_row(int64_t row, float* out, std::byte* scratch) const {
     const std::byte* from = panel(row / kPanelRows) + static_cast<size_t>(row % kPanelRows) * size;
     for (int64_t k = 0; k < columns_; ++k) std::memcpy(scratch + static_cast<size_t>(k) * size, from + static_cast<size_t>(k) * kPanelRows * size, size);
   }
-  quant::decode_row(format_, bytes, static_cast<size_t>(columns_), out);
+  if (layout_ != Layout::kStored) quant::decode_row(format_, scratch, static_cast<size_t>(columns_), out);
   if (scales_.empty()) return;
   for (int64_t k = 0; k < columns_; ++k) out[k] *= scales_[0];
 }
 
 void CpuWeight::expand_stored(int64_t panel, float* out, float* scratch) const {
-  const auto& info = quant::info(format_);
-  const std::byte* matrix = stored_[static_cast<size_t>(panel / panels())].data();
+  const auto matrix = static_cast<size_t>(panel / panels());
   const int64_t first = panel % panels() * kPanelRows, rows = std::min<int64_t>(kPanelRows, rows_ - first);
   // A piece of every row, then their columns: both sides of the transposition stay in the first-level cache.
   for (int64_t k0 = 0; k0 < columns_; k0 += kExpandColumns) {
     const int64_t columns = std::min(columns_ - k0, kExpandColumns);
-    for (int64_t r = 0; r < rows; ++r) {
-      const std::byte* row = matrix + static_cast<size_t>(first + r) * row_bytes_;
-      const int64_t block = k0 / info.block_elements * info.block_bytes;
-      quant::decode_row(format_, row + block, static_cast<size_t>(columns), scratch + r * kExpandColumns);
-    }
+    for (int64_t r = 0; r < rows; ++r) decode_stored(matrix, first + r, k0, columns, scratch + r * kExpandColumns);
     for (int64_t r = rows; r < kPanelRows; ++r) std::memset(scratch + r * kExpandColumns, 0, static_cast<size_t>(columns) * 4);
     for (int64_t k = 0; k < columns; ++k, out += kPanelRows) {
       for (int64_t r = 0; r < kPanelRows; ++r) out[r] = scratch[r * kExpandColumns + k];

@@ -17,7 +17,7 @@ class CpuWeight : public backend::Weight {
     kVector,       // float32
     kQuantPanels,  // pack/panel.h
     kFloatPanels,  // [rows / 16][columns][16] of F32, F16 or BF16
-    kStored,       // the file's own rows, in the mapping; decoded on the way
+    kStored,       // the file's own rows or planes, in the mapping; decoded on the way
   };
 
   static constexpr int64_t kExpandColumns = 256;  // a multiple of every format's block
@@ -48,6 +48,8 @@ class CpuWeight : public backend::Weight {
 
  private:
   CpuWeight(int64_t rows, int64_t columns) : Weight(rows, columns, 0) {}
+  // Columns `column` to `column + count` of a row of matrix `matrix` of a kStored weight.
+  void decode_stored(size_t matrix, int64_t row, int64_t column, int64_t count, float* out) const;
   // Copies the rows of panel `index` of a stack to their place.
   void pack_panel_of(std::span<const backend::Stored> stack, int64_t index);
 
@@ -55,6 +57,7 @@ class CpuWeight : public backend::Weight {
   quant::Format format_ = quant::Format::f32;
   Memory memory_;
   std::vector<std::span<const std::byte>> stored_;  // by matrix
+  std::vector<quant::Planes> planes_;               // likewise, of Format::planes
   const PanelLayout* panel_layout_ = nullptr;
   std::vector<float> scales_;  // by matrix; empty where all are 1
   size_t panel_bytes_ = 0, row_bytes_ = 0;
