@@ -74,8 +74,10 @@ Result<Metadata> gguf_metadata(const weights::Checkpoint& checkpoint, const mode
   out.set("general.name", name_of(checkpoint));
   set_sampling(checkpoint.generation_config, out);
   if (!checkpoint.chat_template.empty()) out.set("tokenizer.chat_template", checkpoint.chat_template);
-  if (checkpoint.tokenizer_json_path.empty()) notes.push_back("there is no tokenizer.json: the result has no tokenizer and cannot be run on text");
-  else KAPITSA_RETURN_IF_ERROR(set_tokenizer(checkpoint, vocabulary_of(form), pre, out));
+  if (checkpoint.tokenizer_json_path.empty()) {
+    notes.push_back("there is no tokenizer.json: the result has no tokenizer and cannot be run on text");
+    out.set("tokenizer.ggml.model", std::string("none"));
+  } else KAPITSA_RETURN_IF_ERROR(set_tokenizer(checkpoint, vocabulary_of(form), pre, out));
   return out;
 }
 

@@ -11,9 +11,8 @@ constexpr float kLargestNvfp4 = 6.0f * 448.0f;
 
 GgufTask::GgufTask(Source source, const model::GgufTensor& tensor, quant::Format format, size_t entry)
     : source_(std::move(source)), tensor_(&tensor), format_(format), entry_(entry) {
-  constexpr std::string_view kWeight = ".weight";
-  if (format != quant::Format::nvfp4 || !tensor.name.ends_with(kWeight)) return;
-  factor_name_ = tensor.name.substr(0, tensor.name.size() - kWeight.size()) + ".scale";
+  if (format != quant::Format::nvfp4) return;
+  factor_name_ = tensor.name.substr(0, tensor.name.size() - std::string_view("weight").size()) + "scale";
   factors_ = std::make_unique<Factor[]>(static_cast<size_t>(source_.matrices()));
 }
 
@@ -36,19 +35,28 @@ void GgufTask::weigh(const Importance& importance) {
 
 Task GgufTask::bind(weights::TensorFile& file) {
   Task task{source_.matrices(), source_.rows(), source_.columns(), nullptr, nullptr};
-  const bool copied = source_.verbatim() && source_.format() == format_ && factor_name_.empty();
+  const bool copied = source_.verbatim() && source_.format() == format_ && (factors_ || !source_.has_factors());
   task.run = [this, &file, copied](int64_t matrix, int64_t row, int64_t count) {
     const Status status = copied ? copy(file, matrix, row, count) : encode(file, matrix, row, count);
     source_.release(matrix, row, count);
     return status;
   };
-  task.whole = [this, &file] { return file.whole(entry_); };
+  task.whole = [this, &file, copied]() -> Status {
+    if (copied && factors_) KAPITSA_RETURN_IF_ERROR(copy_factors(file));
+    return file.whole(entry_);
+  };
   return task;
 }
 
 Status GgufTask::copy(weights::TensorFile& file, int64_t matrix, int64_t row, int64_t count) const {
   const size_t row_bytes = quant::row_bytes(format_, static_cast<size_t>(source_.columns()));
   return file.write(entry_, static_cast<uint64_t>(matrix * source_.rows() + row) * row_bytes, source_.bytes(matrix, row, count));
+}
+
+Status GgufTask::copy_factors(weights::TensorFile& file) const {
+  std::vector<float> factors;
+  for (int64_t m = 0; m < source_.matrices(); ++m) factors.push_back(source_.factor(m));
+  return file.write(entry_ + 1, 0, std::as_bytes(std::span(factors)));
 }
 
 // The first thread that needs it looks the whole matrix through.

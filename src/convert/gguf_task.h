@@ -30,6 +30,7 @@ class GgufTask {
  private:
   Status copy(weights::TensorFile& file, int64_t matrix, int64_t row, int64_t count) const;
   Status encode(weights::TensorFile& file, int64_t matrix, int64_t row, int64_t count) const;
+  Status copy_factors(weights::TensorFile& file) const;
   Result<float> factor(weights::TensorFile& file, int64_t matrix) const;
 
   Source source_;

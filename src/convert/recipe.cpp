@@ -22,8 +22,11 @@ constexpr int kMlxBits[] = {2, 3, 4, 5, 6, 8};
 bool is_float(Format f) { return f == Format::f32 || f == Format::f16 || f == Format::bf16; }
 double bits(Format f) { return quant::info(f).bits_per_weight(); }
 
-// The nearest format of blocks of 32 for rows that 256 does not divide; F16 where 32 does not either.
-Format fitting(Format wanted, int64_t columns) {
+// What the tensor can be. NVFP4 without a factor has coarse scales: Q4_K has as many bits. Then the nearest format of blocks
+// of 32 for rows that the blocks do not divide; F16 where 32 does not either.
+Format fitting(Format wanted, const model::GgufTensor& tensor) {
+  const int64_t columns = tensor.shape.back();
+  if (wanted == Format::nvfp4 && !takes_factor(tensor.name)) wanted = Format::q4_k;
   const auto divides = [&](Format f) { return columns % quant::info(f).block_elements == 0; };
   if (divides(wanted)) return wanted;
   const double b = bits(wanted);
@@ -72,20 +75,19 @@ Format gguf_format(const PlanOptions& options, const model::GgufTensor& tensor, 
   const Recipe& r = options.recipe;
   // What reads them wants them so.
   if (kind == TensorClass::kVector || kind == TensorClass::kRouter) return Format::f32;
-  const int64_t columns = tensor.shape.back();
   for (const Override& o : options.overrides) {
-    if (o.format && tensor.name.find(o.part) != std::string::npos) return fitting(*o.format, columns);
+    if (o.format && tensor.name.find(o.part) != std::string::npos) return fitting(*o.format, tensor);
   }
-  if (is_float(r.base) || options.pure) return fitting(r.base, columns);
-  const auto at_least = [&](Format f) { return fitting(bits(r.base) > bits(f) ? r.base : f, columns); };
+  if (is_float(r.base) || options.pure) return fitting(r.base, tensor);
+  const auto at_least = [&](Format f) { return fitting(bits(r.base) > bits(f) ? r.base : f, tensor); };
   switch (kind) {
     case TensorClass::kHead: return at_least(Format::q6_k);
     case TensorClass::kSharedExpert:
     case TensorClass::kGate: return at_least(Format::q8_0);
     case TensorClass::kEmbedding: return at_least(Format::q4_k);
     case TensorClass::kAttentionValue: return at_least(r.better);
-    case TensorClass::kDown: return wants_more(layer_of(tensor.name), layers) ? at_least(r.better) : fitting(r.base, columns);
-    default: return fitting(r.base, columns);
+    case TensorClass::kDown: return wants_more(layer_of(tensor.name), layers) ? at_least(r.better) : fitting(r.base, tensor);
+    default: return fitting(r.base, tensor);
   }
 }
 

@@ -68,6 +68,7 @@ Result<Source> Source::of(const weights::Checkpoint& checkpoint, const GgufTenso
   out.format_ = out.stored_[0]->format;
   out.verbatim_ = !out.stored_[0]->planes && tensor.columns.empty() && tensor.change.kind == ValueChange::Kind::kNone && tensor.rows.empty();
   for (const auto* stored : out.stored_) out.verbatim_ = out.verbatim_ && stored->format == out.format_;
+  KAPITSA_RETURN_IF_ERROR(out.read_factors(checkpoint));
   return out;
 }
 
@@ -77,11 +78,35 @@ double Source::bits() const {
   return 8.0 * static_cast<double>(t.stored_bytes()) / static_cast<double>(t.rows() * t.columns());
 }
 
+Status Source::read_factors(const weights::Checkpoint& checkpoint) {
+  constexpr std::string_view kWeight = ".weight";
+  const weights::Tensor& weight = *stored_[0];
+  if (checkpoint.container != weights::Container::gguf || !weight.name.ends_with(kWeight)) return {};
+  const auto* beside = checkpoint.find(weight.name.substr(0, weight.name.size() - kWeight.size()) + ".scale");
+  if (!beside) return {};
+  const int64_t count = beside->rows() * beside->columns();
+  if (count != matrices_) {
+    return error(Code::kCorrupt, "{}: the tensor {} has {} values; one for each of {} matrices was expected", checkpoint.path, beside->name,
+                 count, matrices_);
+  }
+  factors_.resize(static_cast<size_t>(count));
+  for (int64_t r = 0; r < beside->rows(); ++r) {
+    beside->decode_row(r, factors_.data() + r * beside->columns());
+  }
+  for (const float f : factors_) {
+    if (!std::isfinite(f)) return error(Code::kCorrupt, "{}: {} is {}, no finite number", checkpoint.path, beside->name, f);
+  }
+  return {};
+}
+
 void Source::read_one(int64_t matrix, int64_t row, float* out) const {
   const auto& t = *stored_[static_cast<size_t>(matrix)];
   const auto& piece = tensor_->pieces[static_cast<size_t>(matrix)];
   const int64_t from = tensor_->rows.empty() ? row : tensor_->rows[static_cast<size_t>(row)];
   t.decode_row(stored_row(t, piece, from), out);
+  if (const float by = factor(matrix); by != 1) {
+    for (int64_t k = 0; k < columns_; ++k) out[k] *= by;
+  }
 }
 
 void Source::read(int64_t matrix, int64_t row, int64_t count, float* out) const {

@@ -1,5 +1,6 @@
 #include "convert/tensor_class.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace kapitsa::convert {
@@ -11,6 +12,19 @@ int layer_of(std::string_view name) {
   int layer = -1;
   std::from_chars(name.data() + 4, name.data() + name.size(), layer);
   return layer;
+}
+
+bool takes_factor(std::string_view name) {
+  constexpr std::string_view kParts[] = {"attn_q",        "attn_k",         "attn_v",        "attn_output",   "attn_qkv",  "attn_gate",
+                                         "ffn_gate",      "ffn_up",         "ffn_down",      "ffn_gate_exps", "ffn_up_exps", "ffn_down_exps",
+                                         "ffn_gate_shexp", "ffn_up_shexp",  "ffn_down_shexp", "ssm_in",       "ssm_out",   "ssm_alpha",
+                                         "ssm_beta"};
+  constexpr std::string_view kWeight = ".weight";
+  if (name == "output.weight") return true;
+  if (layer_of(name) < 0 || !name.ends_with(kWeight)) return false;
+  name = name.substr(name.find('.', 4) + 1);
+  name.remove_suffix(kWeight.size());
+  return std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts);
 }
 
 TensorClass class_of(const GgufTensor& tensor, bool tied) {

@@ -22,6 +22,10 @@ enum class TensorClass {
 // `tied`: the model has no head of its own.
 TensorClass class_of(const model::GgufTensor& tensor, bool tied);
 
+// Whether readers multiply by a factor that stands beside the tensor ("X.scale"), as NVFP4 needs one: of the matrices that
+// they know it of. An embedding's rows are read without.
+bool takes_factor(std::string_view name);
+
 // The layer of "blk.7.attn_q.weight"; -1 for a tensor of none.
 int layer_of(std::string_view name);
 

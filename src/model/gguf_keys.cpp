@@ -95,6 +95,8 @@ void set_gguf_keys(const Transformer& m, Metadata& out) {
   out.set("{arch}.embedding_length", int64_t{c.hidden});
   out.set("{arch}.vocab_size", int64_t{c.vocabulary});
   out.set("{arch}.attention.layer_norm_rms_epsilon", double{c.norm_eps});
+  // Readers of Nemotron-H ask for both.
+  if (one_mixer_a_layer(m)) out.set("{arch}.attention.layer_norm_epsilon", double{c.norm_eps});
   out.set("{arch}.attention.head_count", int64_t{c.heads});
   set_by_layer(m, out, "{arch}.attention.head_count_kv", c.kv_heads,
                [&](const Layer& layer) { return attends(layer) ? int64_t{c.kv_heads} : 0; });

@@ -85,7 +85,9 @@ class Exporter {
 
   // SentencePiece: the pair that makes the piece of the highest score is merged first; scores fall with the merges' ranks.
   Status set_scores() {
-    std::vector<double> scores(types_.size(), 0.0);
+    // Pieces that no merge makes would be made of any two parts that fit: after all others.
+    const double last = -1.0 - static_cast<double>(merges_.size());
+    std::vector<double> scores(types_.size(), last);
     for (size_t rank = 0; rank < merges_.size(); ++rank) {
       const std::string& merge = merges_[rank];
       std::string joined = merge;
@@ -94,7 +96,7 @@ class Exporter {
       joined.erase(space, 1);
       const TokenId id = vocab_.find(joined);
       // Of several merges that make a piece the first one counts.
-      if (id >= 0 && scores[static_cast<size_t>(id)] == 0.0) scores[static_cast<size_t>(id)] = -1.0 - static_cast<double>(rank);
+      if (id >= 0 && scores[static_cast<size_t>(id)] == last) scores[static_cast<size_t>(id)] = -1.0 - static_cast<double>(rank);
     }
     const auto bytes = byte_tokens(vocab_);
     for (const TokenId id : bytes) {

@@ -19,6 +19,7 @@ class Loader {
   Result<std::unique_ptr<Tokenizer>> load() {
     const std::string* model = metadata_.string(key("model"));
     if (model == nullptr) return error(Code::kCorrupt, "it has no string tokenizer.ggml.model");
+    if (*model == "none") return error(Code::kUnsupported, "there is none (tokenizer.ggml.model is \"none\"), and text cannot be run");
     KAPITSA_RETURN_IF_ERROR(read_tokens());
     if (*model == "gpt2") {
       KAPITSA_RETURN_IF_ERROR(read_bpe());
